@@ -1,0 +1,11 @@
+//! The host's side: engines as safe objects, services as a safe trait.
+//!
+//! Every answer is copied out of the engine's memory before the call returns, so nothing here keeps a library alive.
+
+mod engine;
+mod module;
+mod services;
+
+pub use engine::EngineInstance;
+pub use module::EngineFactory;
+pub use services::{HostServices, NoServices};
