@@ -1,0 +1,130 @@
+//! A build directory: manifest and library side by side.
+
+use crate::error::{LoadError, LoadErrorKind};
+use crate::inspect::{InspectFault, LibraryFacts, inspect};
+use crate::manifest::{MANIFEST_FILE, Manifest};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The file name of an engine's library on this system: `libmy_engine.so` for `my_engine`.
+#[must_use]
+pub fn library_file_name(target: &str) -> String {
+    format!(
+        "{}{target}{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    )
+}
+
+/// A build directory whose manifest was read and whose library was inspected. Nothing of it has run.
+#[derive(Clone, Debug)]
+pub struct BuildDirectory {
+    /// Absolute path, as given by the user: links in it are kept.
+    pub path: PathBuf,
+    /// The manifest.
+    pub manifest: Manifest,
+    /// Path of the library.
+    pub library: PathBuf,
+    /// Bytes of the library: those that were inspected, and those that will run.
+    pub(crate) bytes: Vec<u8>,
+    /// What the library says of itself.
+    pub facts: LibraryFacts,
+}
+
+impl BuildDirectory {
+    /// Reads and inspects the build directory at `path`, which must be absolute.
+    ///
+    /// The library is the one file beside the manifest whose note names the manifest's id.
+    ///
+    /// # Errors
+    ///
+    /// Something is missing, unclear, or refused; see [`LoadErrorKind`].
+    pub fn read(path: &Path) -> Result<Self, LoadError> {
+        check_is_directory(path)?;
+        let manifest = Manifest::read(path)?;
+        let (library, bytes, facts) =
+            find_library(path, &manifest.id).map_err(|error| error.of_plugin(&manifest.id))?;
+        Ok(Self {
+            path: path.to_owned(),
+            manifest,
+            library,
+            bytes,
+            facts,
+        })
+    }
+}
+
+fn check_is_directory(path: &Path) -> Result<(), LoadError> {
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(LoadErrorKind::Missing.at(path));
+        }
+        Err(error) => return Err(LoadErrorKind::Unreadable(error).at(path)),
+    };
+    if !metadata.is_dir() {
+        return Err(LoadErrorKind::NotADirectory.at(path));
+    }
+    if !path.join(MANIFEST_FILE).exists() {
+        let mut found = file_names(path)?;
+        found.truncate(5);
+        let is_crate = path.join("Cargo.toml").exists();
+        return Err(LoadErrorKind::NoManifest { found, is_crate }.at(path));
+    }
+    Ok(())
+}
+
+fn file_names(path: &Path) -> Result<Vec<String>, LoadError> {
+    let entries = fs::read_dir(path).map_err(|error| LoadErrorKind::Unreadable(error).at(path))?;
+    let mut names: Vec<_> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+type Found = (PathBuf, Vec<u8>, LibraryFacts);
+
+/// The library of engine `id`. Broken files are the answer only when no other file is the engine.
+fn find_library(directory: &Path, id: &str) -> Result<Found, LoadError> {
+    let mut engines: Vec<Found> = Vec::new();
+    let mut broken: Vec<(PathBuf, InspectFault)> = Vec::new();
+    let mut others = Vec::new();
+    let names = file_names(directory)?;
+    for name in names
+        .into_iter()
+        .filter(|name| name.ends_with(std::env::consts::DLL_SUFFIX))
+    {
+        let path = directory.join(&name);
+        let bytes = fs::read(&path).map_err(|error| LoadErrorKind::Unreadable(error).at(&path))?;
+        match inspect(&bytes) {
+            Ok(facts) if facts.note.engine_id == id => engines.push((path, bytes, facts)),
+            Ok(facts) => others.push(format!("{name} brings engine `{}`", facts.note.engine_id)),
+            Err(fault @ InspectFault::NoNote) => others.push(format!("{name} is {fault}")),
+            Err(fault) => broken.push((path, fault)),
+        }
+    }
+    match (engines.len(), broken.into_iter().next()) {
+        (1, _) => engines
+            .pop()
+            .ok_or_else(|| LoadErrorKind::Missing.at(directory)),
+        (0, Some((path, fault))) => Err(LoadErrorKind::Inspect(fault).at(&path)),
+        (0, None) => Err(LoadErrorKind::NoLibrary {
+            id: id.to_owned(),
+            found: others,
+        }
+        .at(directory)),
+        _ => {
+            let found = engines.iter().filter_map(|(path, ..)| path.file_name());
+            let found = found
+                .map(|name| name.to_string_lossy().into_owned())
+                .collect();
+            Err(LoadErrorKind::SeveralLibraries {
+                id: id.to_owned(),
+                found,
+            }
+            .at(directory))
+        }
+    }
+}
