@@ -1,0 +1,143 @@
+//! The only place that calls an engine.
+//!
+//! Every failure of a plugin's engine sets it aside for this process. The built-in engine is never set aside.
+
+use crate::ambient::Ambient;
+use crate::legacy::LEGACY_ID;
+use crate::quarantine::{Quarantine, QuarantineRecord};
+use openclaw_interface::hosting::EngineInstance;
+use openclaw_interface::model::{
+    AssembleParams, Assembly, BootstrapResult, CommitParams, CommitStatus, MaintenanceResult,
+    SessionParams,
+};
+use openclaw_interface::{EngineError, Message};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How a call ended.
+pub(crate) enum Hook<T> {
+    /// The engine answered.
+    Done(T),
+    /// The engine has no such hook.
+    Absent,
+    /// The engine failed and is set aside.
+    Failed(QuarantineRecord),
+}
+
+/// An engine instance whose failures have consequences.
+pub(crate) struct Guarded {
+    /// Registered id.
+    pub(crate) engine_id: String,
+    /// Version the engine gives.
+    pub(crate) version: Option<String>,
+    /// SHA-256 of the library; `None` for the built-in engine.
+    pub(crate) library_sha256: Option<String>,
+    instance: EngineInstance,
+    quarantine: Arc<Quarantine>,
+    ambient: Ambient,
+    timings: Vec<(&'static str, u64)>,
+}
+
+impl Guarded {
+    pub(crate) fn new(
+        (engine_id, version, library_sha256): (String, Option<String>, Option<String>),
+        instance: EngineInstance,
+        quarantine: Arc<Quarantine>,
+        ambient: Ambient,
+    ) -> Self {
+        Self {
+            engine_id,
+            version,
+            library_sha256,
+            instance,
+            quarantine,
+            ambient,
+            timings: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.engine_id == LEGACY_ID
+    }
+
+    /// Hook names and microseconds, in call order.
+    pub(crate) fn take_timings(&mut self) -> Vec<(&'static str, u64)> {
+        std::mem::take(&mut self.timings)
+    }
+
+    pub(crate) fn bootstrap(&mut self, params: &SessionParams) -> Hook<BootstrapResult> {
+        self.call("bootstrap", |engine| engine.bootstrap(params))
+    }
+
+    pub(crate) fn maintain(&mut self, params: &SessionParams) -> Hook<MaintenanceResult> {
+        self.call("maintain", |engine| engine.maintain(params))
+    }
+
+    pub(crate) fn assemble(
+        &mut self,
+        messages: &[Message<'_>],
+        token_budget: Option<u64>,
+        params: &AssembleParams,
+    ) -> Hook<Assembly> {
+        self.call("assemble", |engine| {
+            engine.assemble(messages, token_budget, params)
+        })
+    }
+
+    pub(crate) fn commit_turn(
+        &mut self,
+        messages: &[Message<'_>],
+        params: &CommitParams,
+    ) -> Hook<CommitStatus> {
+        self.call("commitTurn", |engine| {
+            engine
+                .commit_turn(messages, params)
+                .map(|result| result.status)
+        })
+    }
+
+    /// Says goodbye. A failure is logged and has no consequence.
+    pub(crate) fn dispose(&mut self) {
+        if let Err(error) = self.instance.dispose() {
+            tracing::debug!(engine = self.engine_id, op = "dispose", reason = %error, "engine failed to say goodbye");
+        }
+    }
+
+    /// Sets the engine aside for an answer that breaks the contract.
+    pub(crate) fn reject(&self, operation: &str, reason: String) -> QuarantineRecord {
+        self.fail(operation, EngineError::failed(reason))
+    }
+
+    fn call<T>(
+        &mut self,
+        operation: &'static str,
+        f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
+    ) -> Hook<T> {
+        let _span = tracing::trace_span!("hook", engine = self.engine_id, op = operation).entered();
+        let started = Instant::now();
+        let result = f(&mut self.instance);
+        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.timings.push((operation, elapsed_us));
+        match result {
+            Ok(value) => Hook::Done(value),
+            Err(error) if error.is_unsupported() => Hook::Absent,
+            Err(error) => Hook::Failed(self.fail(operation, error)),
+        }
+    }
+
+    fn fail(&self, operation: &str, error: EngineError) -> QuarantineRecord {
+        let record = QuarantineRecord {
+            engine_id: self.engine_id.clone(),
+            operation: operation.to_owned(),
+            reason: error.message,
+            location: error.location,
+            library_sha256: self.library_sha256.clone(),
+            failed_at_ms: self.ambient.now_ms(),
+        };
+        if self.is_legacy() {
+            record
+        } else {
+            self.quarantine.set_aside(record)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Runs turns through context engines.
+//!
+//! Takes plain values: it knows neither the config file nor the command line, and prints nothing. It owns the sessions
+//! of one agent, chooses and guards the engine, talks to a model through the [`Model`] trait and keeps a record of each
+//! turn.
+//!
+//! # Invariants
+//!
+//! - A failing engine never stops a reply: the built-in engine takes over, and the turn record says so.
+//! - The user's message is on disk before an engine or a model sees it.
+//! - The last entry of a turn and the engine's claim to it are stored in one transaction. A claim ends only with the
+//!   engine's acknowledgement.
+//! - What a model gets is in pairs, inside the budget and counted by the host, whatever an engine says.
+//!
+//! # Limits
+//!
+//! An engine runs in this process: a crash, an `exit` or an endless loop in it is not survived yet.
+
+#![forbid(unsafe_code)]
+
+mod ambient;
+mod check;
+mod guard;
+mod history;
+mod host;
+mod legacy;
+mod model;
+mod quarantine;
+mod registry;
+mod requirements;
+mod services;
+mod slot;
+mod store;
+mod tokens;
+mod turn;
+
+pub use ambient::Ambient;
+pub use host::{Host, HostSettings};
+pub use legacy::LEGACY_ID;
+pub use model::{
+    Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, NoTools, Stop,
+    ToolOutcome, ToolSpec, Tools, Usage,
+};
+pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
+pub use registry::PluginSource;
+pub use requirements::UnmetRequirement;
+pub use slot::Slot;
+pub use store::{
+    ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError, StoreErrorKind,
+    StoredTurn,
+};
+pub use tokens::TokenCounter;
+pub use turn::{
+    Asked, CommitOutcome, ContextSizes, HookTiming, ModelUse, Recommit, RecoveredCommit, Scope,
+    Served, Substitution, SystemPrompt, TurnError, TurnOutcome, TurnRecord, TurnRequest,
+};

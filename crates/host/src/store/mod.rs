@@ -1,0 +1,151 @@
+//! The store of one agent's sessions: transcripts, outbox and turn records in one SQLite file.
+//!
+//! Append-only: a stored entry is never changed. The active path is kept beside the entries, so that appending and
+//! reading cost what is new. One process writes at a time.
+
+mod entries;
+mod error;
+mod import;
+mod outbox;
+mod schema;
+mod sessions;
+mod turns;
+
+pub use entries::PathEntry;
+pub use error::{StoreError, StoreErrorKind};
+pub use import::{ImportReport, Imported};
+pub(crate) use outbox::{OutboxRow, PendingTurn};
+pub use sessions::{Session, SessionSummary};
+pub use turns::StoredTurn;
+pub(crate) use turns::TurnState;
+
+use crate::ambient::Ambient;
+use error::Attempt;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+    ambient: Ambient,
+    /// Held while this process may write.
+    _writer: Option<File>,
+}
+
+impl Store {
+    /// Opens the store at `path` for writing, and makes it when there is none: the directory with mode 0700, the file
+    /// with 0600.
+    ///
+    /// # Errors
+    ///
+    /// Another process writes, the file is no store, or a newer version made it. The file is left as it was.
+    pub fn open(path: &Path, ambient: Ambient) -> Result<Self, StoreError> {
+        let attempt = Attempt::new("open", path);
+        if let Some(directory) = path.parent() {
+            make_private_directory(directory).map_err(|error| attempt.io(error))?;
+        }
+        let writer = lock_writer(path, &attempt)?;
+        make_private_file(path).map_err(|error| attempt.io(error))?;
+        let mut connection = Connection::open(path).map_err(|error| attempt.sql(error))?;
+        connection
+            .busy_timeout(BUSY_TIMEOUT)
+            .map_err(|error| attempt.sql(error))?;
+        schema::prepare(&mut connection, &attempt)?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            ambient,
+            _writer: Some(writer),
+        })
+    }
+
+    /// Opens the store at `path` for reading; `None` when there is none. Works while another process writes.
+    ///
+    /// # Errors
+    ///
+    /// The file is no store, or a newer version made it.
+    pub fn open_to_read(path: &Path, ambient: Ambient) -> Result<Option<Self>, StoreError> {
+        let attempt = Attempt::new("read", path);
+        if !path.try_exists().map_err(|error| attempt.io(error))? {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| attempt.sql(error))?;
+        connection
+            .busy_timeout(BUSY_TIMEOUT)
+            .map_err(|error| attempt.sql(error))?;
+        connection
+            .pragma_update(None, "query_only", true)
+            .map_err(|error| attempt.sql(error))?;
+        schema::check(&connection, &attempt)?;
+        Ok(Some(Self {
+            path: path.to_owned(),
+            connection,
+            ambient,
+            _writer: None,
+        }))
+    }
+
+    /// Where the store lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn attempt(&self, what: &'static str) -> Attempt {
+        Attempt::new(what, &self.path)
+    }
+
+    /// Runs `work` in one transaction: all of it is stored, or nothing.
+    pub(crate) fn transaction<T>(
+        &mut self,
+        what: &'static str,
+        work: impl FnOnce(&rusqlite::Transaction<'_>, &Attempt) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let attempt = self.attempt(what);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(|error| attempt.sql(error))?;
+        let value = work(&transaction, &attempt)?;
+        transaction.commit().map_err(|error| attempt.sql(error))?;
+        Ok(value)
+    }
+}
+
+/// Makes `directory` and its parents; what is made is readable by its owner only.
+pub(crate) fn make_private_directory(directory: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+fn make_private_file(path: &Path) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+/// Makes this process the writer. The lock goes with the process, however it ends.
+fn lock_writer(path: &Path, attempt: &Attempt) -> Result<File, StoreError> {
+    let mut lock_path = path.as_os_str().to_owned();
+    lock_path.push(".lock");
+    make_private_file(lock_path.as_ref()).map_err(|error| attempt.io(error))?;
+    let file = File::open(&lock_path).map_err(|error| attempt.io(error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(attempt.kind(StoreErrorKind::Locked)),
+        Err(TryLockError::Error(error)) => Err(attempt.io(error)),
+    }
+}

@@ -1,0 +1,191 @@
+//! The outbox: turns an engine has not acknowledged yet.
+//!
+//! A row is `admitted` while its turn runs, and `ready` from the moment its last entry is stored, in the same
+//! transaction. Only an acknowledgement deletes a ready row.
+
+use super::Store;
+use super::error::{Attempt, StoreError};
+use openclaw_interface::model::CommitParams;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// A turn as the outbox knows it while it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingTurn<'a> {
+    pub(crate) engine_id: &'a str,
+    pub(crate) session_id: &'a str,
+    pub(crate) commit: &'a CommitParams,
+}
+
+/// A turn that waits for its engine.
+#[derive(Clone, Debug)]
+pub(crate) struct OutboxRow {
+    pub(crate) commit: CommitParams,
+    pub(crate) attempts: i64,
+    pub(crate) last_error: Option<String>,
+}
+
+/// Writes the `admitted` row of a turn; a row of an earlier try of the same turn is replaced.
+pub(super) fn admit(
+    connection: &Connection,
+    turn: &PendingTurn<'_>,
+    now_ms: i64,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    put(connection, turn, "admitted", now_ms, attempt)
+}
+
+/// Makes the row of a turn `ready`.
+pub(super) fn make_ready(
+    connection: &Connection,
+    turn: &PendingTurn<'_>,
+    now_ms: i64,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    put(connection, turn, "ready", now_ms, attempt)
+}
+
+fn put(
+    connection: &Connection,
+    turn: &PendingTurn<'_>,
+    state: &str,
+    now_ms: i64,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    let facts =
+        serde_json::to_string(turn.commit).map_err(|error| attempt.damaged(error.to_string()))?;
+    let sql = "INSERT INTO outbox VALUES (?1, ?2, ?3, ?4, ?5, 0, NULL, ?6) \
+               ON CONFLICT DO UPDATE SET engine_id = excluded.engine_id, state = excluded.state, \
+               facts = excluded.facts, attempts = 0, last_error = NULL";
+    connection
+        .execute(
+            sql,
+            params![
+                turn.commit.advancement_key,
+                turn.engine_id,
+                turn.session_id,
+                state,
+                facts,
+                now_ms
+            ],
+        )
+        .map_err(|error| attempt.sql(error))?;
+    Ok(())
+}
+
+/// Deletes the row of a turn.
+pub(super) fn remove(
+    connection: &Connection,
+    key: &str,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    connection
+        .execute("DELETE FROM outbox WHERE advancement_key = ?1", [key])
+        .map_err(|error| attempt.sql(error))?;
+    Ok(())
+}
+
+impl Store {
+    /// Drops what turns that died before their end left behind, and returns the finished ones, oldest first.
+    pub(crate) fn recover_outbox(
+        &mut self,
+        engine_id: &str,
+        session_id: &str,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        self.transaction("recover the outbox of", |transaction, attempt| {
+            let sql = "DELETE FROM outbox WHERE session_id = ?1 AND engine_id = ?2 AND state = 'admitted'";
+            transaction.execute(sql, [session_id, engine_id]).map_err(|error| attempt.sql(error))?;
+            ready(transaction, engine_id, session_id, attempt)
+        })
+    }
+
+    /// Deletes the row of a turn that was acknowledged or not accepted.
+    pub(crate) fn remove_from_outbox(&mut self, key: &str) -> Result<(), StoreError> {
+        self.transaction("write the outbox of", |transaction, attempt| {
+            remove(transaction, key, attempt)
+        })
+    }
+
+    /// Notes that a row could not be delivered.
+    pub(crate) fn note_failed_delivery(
+        &mut self,
+        key: &str,
+        error: &str,
+    ) -> Result<(), StoreError> {
+        self.transaction("write the outbox of", |transaction, attempt| {
+            let sql = "UPDATE outbox SET attempts = attempts + 1, last_error = ?2 WHERE advancement_key = ?1";
+            transaction.execute(sql, [key, error]).map_err(|error| attempt.sql(error))?;
+            Ok(())
+        })
+    }
+
+    /// Turns that wait, by engine.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn backlog(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        let attempt = self.attempt("read the outbox of");
+        let sql = "SELECT engine_id, count(*) FROM outbox WHERE state = 'ready' GROUP BY engine_id ORDER BY 1";
+        let mut statement = self
+            .connection
+            .prepare(sql)
+            .map_err(|error| attempt.sql(error))?;
+        statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .and_then(Iterator::collect)
+            .map_err(|error| attempt.sql(error))
+    }
+
+    /// The waiting row of one turn.
+    pub(crate) fn outbox_row(&self, key: &str) -> Result<Option<OutboxRow>, StoreError> {
+        let attempt = self.attempt("read the outbox of");
+        let sql = "SELECT facts, attempts, last_error FROM outbox WHERE advancement_key = ?1 AND state = 'ready'";
+        let found = self
+            .connection
+            .query_row(sql, [key], read)
+            .optional()
+            .map_err(|error| attempt.sql(error))?;
+        found
+            .map(|columns| outbox_row(columns, &attempt))
+            .transpose()
+    }
+}
+
+type Columns = (String, i64, Option<String>);
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Columns> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}
+
+fn outbox_row(
+    (facts, attempts, last_error): Columns,
+    attempt: &Attempt,
+) -> Result<OutboxRow, StoreError> {
+    let commit = serde_json::from_str(&facts)
+        .map_err(|error| attempt.damaged(format!("outbox: {error}")))?;
+    Ok(OutboxRow {
+        commit,
+        attempts,
+        last_error,
+    })
+}
+
+fn ready(
+    connection: &Connection,
+    engine_id: &str,
+    session_id: &str,
+    attempt: &Attempt,
+) -> Result<Vec<OutboxRow>, StoreError> {
+    let sql = "SELECT facts, attempts, last_error FROM outbox \
+               WHERE session_id = ?1 AND engine_id = ?2 AND state = 'ready' ORDER BY rowid";
+    let mut statement = connection
+        .prepare_cached(sql)
+        .map_err(|error| attempt.sql(error))?;
+    let rows: Vec<Columns> = statement
+        .query_map([session_id, engine_id], read)
+        .and_then(Iterator::collect)
+        .map_err(|error| attempt.sql(error))?;
+    rows.into_iter()
+        .map(|columns| outbox_row(columns, attempt))
+        .collect()
+}

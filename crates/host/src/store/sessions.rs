@@ -1,0 +1,244 @@
+//! Sessions: a key that people use, and the transcript behind it.
+
+use super::Store;
+use super::error::{Attempt, StoreError, StoreErrorKind};
+use openclaw_transcript::{Tip, header_row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// A session's transcript as the store keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Id of the transcript.
+    pub id: String,
+    /// Stable logical name.
+    pub key: String,
+    /// Token of this history; another token is another history.
+    pub generation: String,
+    /// The header line, exactly as imported or made.
+    pub header: String,
+    pub(crate) tip: Tip,
+    pub(crate) append_parent: Option<String>,
+    pub(crate) next_seq: i64,
+    pub(crate) path_length: i64,
+    /// Messages on the active path.
+    pub message_count: i64,
+}
+
+/// A line of `sessions list`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionSummary {
+    /// Stable logical name.
+    pub key: String,
+    /// Id of the transcript behind it.
+    pub session_id: String,
+    /// Entries stored, those off the active path included.
+    pub entries: i64,
+    /// Messages on the active path.
+    pub messages: i64,
+    /// Tokens of all entries on the active path.
+    pub tokens: i64,
+    /// Milliseconds since 1970.
+    pub updated_at_ms: i64,
+}
+
+const COLUMNS: &str = "session_id, session_key, generation, header, tip, append_parent, next_seq, path_length, \
+                       message_count";
+
+impl Session {
+    fn read(row: &Row<'_>) -> rusqlite::Result<(Self, String)> {
+        let tip: String = row.get(4)?;
+        let session = Self {
+            id: row.get(0)?,
+            key: row.get(1)?,
+            generation: row.get(2)?,
+            header: row.get(3)?,
+            tip: Tip::Empty,
+            append_parent: row.get(5)?,
+            next_seq: row.get(6)?,
+            path_length: row.get(7)?,
+            message_count: row.get(8)?,
+        };
+        Ok((session, tip))
+    }
+
+    /// Writes back what an append changed.
+    pub(super) fn save(
+        &self,
+        connection: &Connection,
+        now_ms: i64,
+        attempt: &Attempt,
+    ) -> Result<(), StoreError> {
+        let tip =
+            serde_json::to_string(&self.tip).map_err(|error| attempt.damaged(error.to_string()))?;
+        let sql = "UPDATE sessions SET tip = ?2, append_parent = ?3, next_seq = ?4, path_length = ?5, \
+                   message_count = ?6, updated_at_ms = ?7 WHERE session_id = ?1";
+        connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                statement.execute(params![
+                    self.id,
+                    tip,
+                    self.append_parent,
+                    self.next_seq,
+                    self.path_length,
+                    self.message_count,
+                    now_ms
+                ])
+            })
+            .map_err(|error| attempt.sql(error))?;
+        Ok(())
+    }
+}
+
+fn find(
+    connection: &Connection,
+    sql: &str,
+    value: &str,
+    attempt: &Attempt,
+) -> Result<Option<Session>, StoreError> {
+    let found = connection
+        .query_row(sql, [value], Session::read)
+        .optional()
+        .map_err(|error| attempt.sql(error))?;
+    let Some((mut session, tip)) = found else {
+        return Ok(None);
+    };
+    session.tip = serde_json::from_str(&tip)
+        .map_err(|error| attempt.damaged(format!("tip of a session: {error}")))?;
+    Ok(Some(session))
+}
+
+/// The transcript behind a session key.
+pub(super) fn by_key(
+    connection: &Connection,
+    key: &str,
+    attempt: &Attempt,
+) -> Result<Option<Session>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE session_id = \
+                       (SELECT session_id FROM session_keys WHERE session_key = ?1)"
+    );
+    find(connection, &sql, key, attempt)
+}
+
+/// The transcript with an id.
+pub(super) fn by_id(
+    connection: &Connection,
+    id: &str,
+    attempt: &Attempt,
+) -> Result<Option<Session>, StoreError> {
+    find(
+        connection,
+        &format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"),
+        id,
+        attempt,
+    )
+}
+
+/// Adds an empty transcript and puts the key on it.
+pub(super) fn create(
+    connection: &Connection,
+    (key, id, header, generation): (&str, &str, &str, &str),
+    now_ms: i64,
+    attempt: &Attempt,
+) -> Result<Session, StoreError> {
+    let session = Session {
+        id: id.to_owned(),
+        key: key.to_owned(),
+        generation: generation.to_owned(),
+        header: header.to_owned(),
+        tip: Tip::Empty,
+        append_parent: None,
+        next_seq: 1,
+        path_length: 0,
+        message_count: 0,
+    };
+    let sql = |error| attempt.sql(error);
+    connection
+        .execute(
+            "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, '\"Empty\"', NULL, 1, 0, 0, ?5, ?5)",
+            params![id, key, header, generation, now_ms],
+        )
+        .map_err(sql)?;
+    connection
+        .execute(
+            "INSERT INTO session_keys VALUES (?1, ?2) ON CONFLICT DO UPDATE SET session_id = excluded.session_id",
+            [key, id],
+        )
+        .map_err(sql)?;
+    Ok(session)
+}
+
+impl Store {
+    /// The transcript behind a session key.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn session(&self, key: &str) -> Result<Option<Session>, StoreError> {
+        by_key(&self.connection, key, &self.attempt("read"))
+    }
+
+    /// The transcript behind a session key, or with that id.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or the store cannot be read.
+    pub fn session_named(&self, name: &str) -> Result<Session, StoreError> {
+        let attempt = self.attempt("find a session in");
+        let found = match by_key(&self.connection, name, &attempt)? {
+            Some(session) => Some(session),
+            None => by_id(&self.connection, name, &attempt)?,
+        };
+        found.ok_or_else(|| attempt.kind(StoreErrorKind::NoSession(name.to_owned())))
+    }
+
+    /// The transcript behind a session key; a new one with the current header version when there is none.
+    pub(crate) fn session_or_new(&mut self, key: &str, cwd: &str) -> Result<Session, StoreError> {
+        if let Some(session) = self.session(key)? {
+            return Ok(session);
+        }
+        let ambient = self.ambient.clone();
+        let (id, generation) = (ambient.new_id(), ambient.new_id());
+        let header = header_row(&id, &ambient.timestamp(), cwd);
+        self.transaction("start a session in", |transaction, attempt| {
+            create(
+                transaction,
+                (key, &id, &header, &generation),
+                ambient.now_ms(),
+                attempt,
+            )
+        })
+    }
+
+    /// All sessions, the one used last first.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn sessions(&self) -> Result<Vec<SessionSummary>, StoreError> {
+        let sql = "SELECT k.session_key, s.session_id, s.next_seq - 1, s.message_count, \
+                   (SELECT coalesce(sum(e.tokens), 0) FROM active_path a JOIN entries e \
+                    ON e.session_id = a.session_id AND e.seq = a.seq WHERE a.session_id = s.session_id), \
+                   s.updated_at_ms \
+                   FROM session_keys k JOIN sessions s USING (session_id) ORDER BY s.updated_at_ms DESC, 1";
+        let read = |row: &Row<'_>| {
+            Ok(SessionSummary {
+                key: row.get(0)?,
+                session_id: row.get(1)?,
+                entries: row.get(2)?,
+                messages: row.get(3)?,
+                tokens: row.get(4)?,
+                updated_at_ms: row.get(5)?,
+            })
+        };
+        let mut statement = self
+            .connection
+            .prepare(sql)
+            .map_err(|error| self.attempt("list").sql(error))?;
+        statement
+            .query_map([], read)
+            .and_then(Iterator::collect)
+            .map_err(|error| self.attempt("list").sql(error))
+    }
+}

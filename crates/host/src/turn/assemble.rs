@@ -1,0 +1,190 @@
+//! Lets the engine build what the model gets, and checks it.
+
+use super::TurnError;
+use super::admission::Admitted;
+use super::open::{Turn, quarantined};
+use super::record::ContextSizes;
+use crate::check::{Checked, check};
+use crate::guard::Hook;
+use crate::history::{Held, History, sum};
+use crate::model::{ModelInfo, ToolSpec};
+use crate::tokens::TokenCounter;
+use openclaw_interface::Message;
+use openclaw_interface::model::{AssembleParams, SessionParams, SessionTarget};
+use serde_json::{Map, json};
+
+/// Tokens kept free for the answer, where the window allows it.
+const RESERVE_TOKENS: u64 = 20_000;
+
+/// A turn with what the model gets.
+pub(super) struct Assembled<'h> {
+    pub(super) admitted: Box<Admitted<'h>>,
+    pub(super) messages: Vec<Held>,
+    pub(super) system_prompt: String,
+}
+
+impl<'h> Admitted<'h> {
+    /// Bootstrap, maintain, assemble, check. A failure on the way puts the built-in engine in the engine's place.
+    pub(super) fn assemble(
+        mut self: Box<Self>,
+        model: &ModelInfo,
+        tools: &[ToolSpec],
+    ) -> Result<Assembled<'h>, TurnError> {
+        let history = History::of_path(&self.before);
+        let budget_tokens = self.history_budget(tools);
+        self.turn
+            .record
+            .mends
+            .extend(history.mends.iter().map(ToString::to_string));
+        self.prepare_engine()?;
+        let checked = self.assembly(&history.messages, budget_tokens, model, tools)?;
+        self.turn.record.context = ContextSizes {
+            history_messages: history.messages.len(),
+            history_tokens: sum(&history.messages),
+            budget_tokens,
+            assembled_messages: checked.messages.len(),
+            assembled_tokens: checked.tokens,
+            has_prompt_addition: checked.addition.is_some(),
+        };
+        self.turn.record.mends.extend(checked.mends);
+        let system_prompt = self
+            .turn
+            .request
+            .system_prompt
+            .with_addition(checked.addition.as_deref());
+        Ok(Assembled {
+            system_prompt,
+            messages: checked.messages,
+            admitted: self,
+        })
+    }
+
+    /// What history and prompt addition may take: the window without the reserve and without what is fixed.
+    ///
+    /// Source: context engine contract, "assemble"; compaction, "Prompt check".
+    fn history_budget(&self, tools: &[ToolSpec]) -> u64 {
+        let window = self.facts.budget_tokens;
+        let usable = window.saturating_sub(RESERVE_TOKENS.min(window / 4)).max(1);
+        let prompt = &self.turn.request.system_prompt;
+        let schemas: u64 = tools
+            .iter()
+            .map(|tool| {
+                TokenCounter.text(&format!(
+                    "{} {} {}",
+                    tool.name, tool.description, tool.parameters
+                ))
+            })
+            .sum();
+        let fixed =
+            TokenCounter.text(&prompt.stable) + TokenCounter.text(&prompt.dynamic) + schemas;
+        let fixed = fixed.saturating_add(u64::from(self.user.tokens));
+        // The factor covers what providers add around each part.
+        usable
+            .saturating_sub(fixed.saturating_mul(12).div_ceil(10))
+            .max(1)
+    }
+
+    fn prepare_engine(&mut self) -> Result<(), TurnError> {
+        let has_messages = self
+            .before
+            .iter()
+            .any(|entry| entry.message_position.is_some());
+        if !has_messages || self.turn.engine.is_legacy() {
+            return Ok(());
+        }
+        let params = self.turn.session_params();
+        if let Hook::Failed(record) = self.turn.engine.bootstrap(&params) {
+            return self
+                .turn
+                .substitute(quarantined(record))
+                .map_err(|error| self.turn.give_up(error));
+        }
+        if let Hook::Failed(record) = self.turn.engine.maintain(&params) {
+            return self
+                .turn
+                .substitute(quarantined(record))
+                .map_err(|error| self.turn.give_up(error));
+        }
+        Ok(())
+    }
+
+    /// The engine's answer, checked; the built-in engine's when that fails.
+    fn assembly(
+        &mut self,
+        history: &[Held],
+        budget_tokens: u64,
+        model: &ModelInfo,
+        tools: &[ToolSpec],
+    ) -> Result<Checked, TurnError> {
+        let params = AssembleParams {
+            session_id: self.turn.session.id.clone(),
+            session_key: Some(self.turn.session.key.clone()),
+            prompt: Some(self.turn.request.text.clone()),
+            model: Some(model.id.clone()),
+            available_tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+            runtime_settings: Some(self.turn.runtime_settings(model, budget_tokens)),
+            extra: Map::new(),
+        };
+        let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
+        loop {
+            let failed = match self
+                .turn
+                .engine
+                .assemble(&views, Some(budget_tokens), &params)
+            {
+                Hook::Done(assembly) => match check(assembly, history, budget_tokens) {
+                    Ok(checked) => return Ok(checked),
+                    Err(reason) => self.turn.engine.reject("assemble", reason),
+                },
+                Hook::Absent => self
+                    .turn
+                    .engine
+                    .reject("assemble", "the engine has no assemble".into()),
+                Hook::Failed(record) => record,
+            };
+            if self.turn.engine.is_legacy() {
+                unreachable!(
+                    "the built-in engine passes its input through: {}",
+                    failed.reason
+                );
+            }
+            self.turn
+                .substitute(quarantined(failed))
+                .map_err(|error| self.turn.give_up(error))?;
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// Parameters of `bootstrap` and `maintain`.
+    pub(super) fn session_params(&self) -> SessionParams {
+        SessionParams {
+            session_id: self.session.id.clone(),
+            session_key: Some(self.session.key.clone()),
+            session_file: self.session.key.clone(),
+            session_target: Some(SessionTarget {
+                agent_id: Some(self.host.agent_id().to_owned()),
+                session_id: Some(self.session.id.clone()),
+                session_key: Some(self.session.key.clone()),
+                store_path: Some(self.host.store_path_text()),
+                extra: Map::new(),
+            }),
+            ..SessionParams::default()
+        }
+    }
+
+    /// Facts about this run, schema version 1.
+    fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> serde_json::Value {
+        json!({
+            "schemaVersion": 1,
+            "runtime": { "host": "openclaw", "mode": "normal", "harnessId": null, "runtimeId": null },
+            "model": {
+                "requested": model.id, "resolved": model.id, "provider": model.provider, "family": null,
+            },
+            "contextEngineSelection": { "selectedId": self.record.asked.engine_id, "source": "configured" },
+            "executionHost": { "id": "openclaw-native", "label": "openclaw-native host" },
+            "limits": { "promptTokenBudget": budget_tokens, "maxOutputTokens": model.max_output_tokens },
+            "diagnostics": { "fallbackReason": null, "degradedReason": null },
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Why a turn gave no reply.
+
+use super::Substitution;
+use crate::model::ModelError;
+use crate::requirements::UnmetRequirement;
+use crate::store::StoreError;
+
+/// Why a turn gave no reply. An engine's failure is never the reason, unless strict mode makes it one.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The model failed. The user's message is stored and is part of the next turn's history.
+    #[error(transparent)]
+    Model(ModelError),
+    /// The engine needs what this host has not.
+    #[error(transparent)]
+    Requirement(UnmetRequirement),
+    /// Strict mode: the built-in engine would have served instead.
+    #[error("engine `{engine_id}` cannot serve and strict mode allows no other: {} failed: {}", .substitution.operation, .substitution.reason)]
+    Strict {
+        /// The engine asked for.
+        engine_id: String,
+        /// What failed.
+        substitution: Substitution,
+    },
+    /// The text is blank.
+    #[error("the message is blank")]
+    BlankText,
+    /// The id belongs to another message.
+    #[error("turn `{0}` was another message or another session")]
+    TurnIdTaken(String),
+    /// An unfinished turn that later turns have left behind.
+    #[error("turn `{0}` was not finished and the session has gone on since")]
+    MovedOn(String),
+    /// The model does not stop calling tools.
+    #[error("the model asked for tools {0} times in a row")]
+    EndlessTools(usize),
+}
+
+impl TurnError {
+    /// What to do next.
+    #[must_use]
+    pub fn help(&self) -> String {
+        use crate::model::ModelErrorKind as Kind;
+        match self {
+            Self::Store(error) => error.help().to_owned(),
+            Self::Model(error) => match error.kind {
+                Kind::Transport | Kind::Timeout => "check that the server runs and `baseUrl` in openclaw.json is right",
+                Kind::Unauthorized => "check `apiKey` of the provider in openclaw.json",
+                Kind::RateLimited { .. } | Kind::Server => "try again later",
+                Kind::ContextOverflow => "lower `contextTokens` or correct the model's `contextWindow` in openclaw.json",
+                Kind::Refused | Kind::BadAnswer => "check the model id and `api` of the provider in openclaw.json",
+                Kind::Cancelled => "send the message again when you want an answer",
+            }
+            .to_owned(),
+            Self::Requirement(error) => {
+                format!("select another engine: set `plugins.slots.contextEngine`, or disable `{}`", error.engine_id)
+            }
+            Self::Strict { .. } => {
+                "mend the engine, or set `strict: false` in native/native.json5; `openclaw doctor` tells more".into()
+            }
+            Self::BlankText => "give the message as text".into(),
+            Self::TurnIdTaken(_) => "use a new turn id for a new message".into(),
+            Self::MovedOn(_) => "send the message again with a new turn id".into(),
+            Self::EndlessTools(_) => "ask for less at once, or use another model".into(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What happened in a turn: who was asked, who served, what was mended and why.
+
+use crate::model::Usage;
+use serde::{Deserialize, Serialize};
+
+/// What happened in a turn. Kept in the store and shown by `--json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TurnRecord {
+    /// Id of the logical turn, and its advancement key.
+    pub turn_id: String,
+    /// Id of the transcript.
+    pub session_id: String,
+    /// Stable logical name of the session.
+    pub session_key: String,
+    /// Milliseconds since 1970.
+    pub started_at_ms: i64,
+    /// The engine the configuration asks for, and why.
+    pub asked: Asked,
+    /// The engine that served.
+    pub served: Served,
+    /// Why another engine served than the one asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub substitution: Option<Substitution>,
+    /// What the host had to mend, in words.
+    pub mends: Vec<String>,
+    /// Sizes.
+    pub context: ContextSizes,
+    /// Commits of earlier turns delivered before this one.
+    pub recovered_commits: Vec<RecoveredCommit>,
+    /// What became of this turn's commit.
+    pub commit: CommitOutcome,
+    /// The model that answered.
+    pub model: ModelUse,
+    /// Calls into the engine, in order.
+    pub hooks: Vec<HookTiming>,
+    /// Why the turn failed; absent for one that was accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// The engine the configuration asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Asked {
+    /// Engine id.
+    pub engine_id: String,
+    /// Why that one.
+    pub reason: String,
+}
+
+/// The engine that served.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Served {
+    /// Engine id.
+    pub engine_id: String,
+    /// Version the engine gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// SHA-256 of its library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library_sha256: Option<String>,
+}
+
+/// Why another engine served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Substitution {
+    /// How far it reaches.
+    pub scope: Scope,
+    /// What failed.
+    pub operation: String,
+    /// Why.
+    pub reason: String,
+    /// `file:line:column` of a panic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+}
+
+/// How far a substitution reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Scope {
+    /// This turn only; the next one tries the engine again.
+    Degraded,
+    /// The rest of this process.
+    Quarantined,
+}
+
+/// Sizes of the context, in messages and tokens as the host counts them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContextSizes {
+    /// Messages before the turn.
+    pub history_messages: usize,
+    /// Their tokens.
+    pub history_tokens: u64,
+    /// What history and prompt addition may take.
+    pub budget_tokens: u64,
+    /// Messages of the history that went to the model.
+    pub assembled_messages: usize,
+    /// Tokens of those and of the addition.
+    pub assembled_tokens: u64,
+    /// Whether the engine added to the system prompt.
+    pub has_prompt_addition: bool,
+}
+
+impl ContextSizes {
+    /// Messages that did not go to the model.
+    #[must_use]
+    pub fn left_out_messages(&self) -> usize {
+        self.history_messages
+            .saturating_sub(self.assembled_messages)
+    }
+}
+
+/// A commit of an earlier turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecoveredCommit {
+    /// Id of that turn.
+    pub turn_id: String,
+    /// What became of it.
+    pub outcome: CommitOutcome,
+}
+
+/// What became of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "status")]
+pub enum CommitOutcome {
+    /// No engine is owed one: the built-in engine served, or the turn failed.
+    #[default]
+    NotOwed,
+    /// Stored by the engine.
+    Committed,
+    /// The engine had it already.
+    Duplicate,
+    /// Waits in the outbox and is offered again before the engine's next turn.
+    Queued {
+        /// Why it was not acknowledged.
+        reason: String,
+    },
+}
+
+/// The model that answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelUse {
+    /// Provider name.
+    pub provider: String,
+    /// Model id.
+    pub id: String,
+    /// Requests made, tool loop included.
+    pub requests: u32,
+    /// Prompt tokens of the last request, as the provider counts them.
+    pub input_tokens: Option<u64>,
+    /// Answer tokens, summed over requests.
+    pub output_tokens: Option<u64>,
+}
+
+impl ModelUse {
+    pub(crate) fn add(&mut self, usage: Option<Usage>) {
+        self.requests += 1;
+        let Some(usage) = usage else { return };
+        self.input_tokens =
+            Some(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens);
+        self.output_tokens = Some(self.output_tokens.unwrap_or(0) + usage.output_tokens);
+    }
+}
+
+/// A call into the engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookTiming {
+    /// The hook.
+    pub hook: String,
+    /// How long it took.
+    pub elapsed_us: u64,
+}
