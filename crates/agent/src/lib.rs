@@ -1,0 +1,49 @@
+//! What surrounds a turn: the model it talks to and the system prompt it starts with.
+//!
+//! [`OfflineModel`] computes its answer from the request and asks nobody; it is what runs when nothing is configured.
+//! [`OpenAiModel`] speaks the chat completions dialect to the one server it was given. Both take plain values: this
+//! crate reads no config file and no clock, and prints nothing. Of the environment it uses the proxy variables. It opens connections to
+//! the configured server only.
+//!
+//! # Invariants
+//!
+//! - An answer that broke off is an error, never a reply.
+//! - The key of a provider appears in no error, no `Debug` text and no log, and follows no redirect.
+//! - The same request gives the same bytes on the wire, and a longer history only adds to its message list.
+//! - A message leaves as it is in the transcript: no trimming, no stamps, no special tokens.
+//!
+//! # Limits
+//!
+//! A cancelled request returns within a twentieth of a second, but the connection behind it lives on until the server
+//! sends its next piece or the idle limit passes. What the server does with a request it has seen is out of reach.
+//!
+//! # Example
+//!
+//! ```
+//! use openclaw_agent::{OfflineModel, PromptFacts, system_prompt};
+//! use openclaw_host::{Block, Model, ModelRequest};
+//!
+//! let facts = PromptFacts { workspace_dir: "/ws", tools: &[], now: "Monday, 30 November 2026" };
+//! let prompt = system_prompt(&facts).with_addition(None);
+//! let message = r#"{"role":"user","content":"Hello"}"#;
+//! let request = ModelRequest { system_prompt: &prompt, messages: &[message], tools: &[], is_cancelled: &|| false };
+//!
+//! let mut streamed = String::new();
+//! let reply = OfflineModel::new(8_000).respond(request, &mut |text| streamed.push_str(text))?;
+//! assert_eq!(reply.content, [Block::Text(streamed)]);
+//! # Ok::<(), openclaw_host::ModelError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod content;
+mod line;
+mod offline;
+mod openai;
+mod secret;
+mod system_prompt;
+
+pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
+pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind, Wait};
+pub use secret::ApiKey;
+pub use system_prompt::{PromptFacts, system_prompt};

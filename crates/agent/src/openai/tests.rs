@@ -1,0 +1,86 @@
+//! The client against a server on the loopback interface.
+
+mod answers;
+mod faults;
+mod server;
+
+use std::cell::Cell;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+use openclaw_host::{Block, ModelErrorKind, Stop, ToolSpec, Usage};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::secret::ApiKey;
+use server::{Server, Step, answer, events, hang_up, send, send_and_hang, server};
+
+const KEY: &str = "made-up-key";
+const HELLO: &str = r#"{"role":"user","content":"Hello"}"#;
+const HI: &str = r#"{"id":"r1","choices":[{"delta":{"content":"Hi"}}]}"#;
+const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+
+/// One request to a scripted server.
+struct Outcome {
+    reply: Result<ModelReply, ModelError>,
+    streamed: Vec<String>,
+    /// What the client waited in total.
+    waited: Duration,
+    server: Server,
+}
+
+fn ask(script: Vec<Step>) -> Outcome {
+    ask_with(script, |_| {}, &[], &|| false)
+}
+
+fn ask_with(
+    script: Vec<Step>,
+    set: impl FnOnce(&mut OpenAiSettings),
+    tools: &[ToolSpec],
+    is_cancelled: &dyn Fn() -> bool,
+) -> Outcome {
+    let server = server(script);
+    let mut settings = OpenAiSettings::new("acme", &server.base_url, "m1", 8_000);
+    settings.api_key = ApiKey::new(KEY);
+    set(&mut settings);
+    let waited = Arc::new(Mutex::new(Duration::ZERO));
+    let total = Arc::clone(&waited);
+    let wait = Box::new(move |step| *total.lock().unwrap() += step);
+    let mut model = OpenAiModel::new(settings, wait).unwrap();
+    assert!(!format!("{model:?}").contains(KEY));
+
+    let request = ModelRequest {
+        system_prompt: "Be kind.",
+        messages: &[HELLO],
+        tools,
+        is_cancelled,
+    };
+    let mut streamed = Vec::new();
+    let reply = model.respond(request, &mut |text| streamed.push(text.to_owned()));
+    let waited = *waited.lock().unwrap();
+    Outcome {
+        reply,
+        streamed,
+        waited,
+        server,
+    }
+}
+
+impl Outcome {
+    #[track_caller]
+    fn fails(self, kind: ModelErrorKind) -> String {
+        let error = self.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(!format!("{error:?} {error}").contains(KEY), "{error}");
+        error.reason
+    }
+
+    fn text(&self) -> String {
+        let reply = self.reply.as_ref().unwrap();
+        let [Block::Text(text)] = reply.content.as_slice() else {
+            panic!("not one text: {reply:?}")
+        };
+        assert_eq!(*text, self.streamed.concat());
+        text.clone()
+    }
+}
