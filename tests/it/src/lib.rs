@@ -1,0 +1,5 @@
+//! Tests that need several crates or a loaded library. One binary: linking is the slow part.
+
+#![cfg(test)]
+
+mod loading;

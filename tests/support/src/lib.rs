@@ -1,0 +1,7 @@
+//! Finds test plugins, makes temporary homes and transcripts. For tests only.
+
+#![forbid(unsafe_code)]
+
+mod plugins;
+
+pub use plugins::{build_directory, library};

@@ -1,0 +1,63 @@
+//! Finds the plugins that cargo has built beside this test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The library of plugin `name` as cargo built it for this profile: an ordinary dependency of this crate. Copy it before
+/// breaking or replacing it.
+///
+/// # Panics
+///
+/// Cargo built no such library.
+#[must_use]
+pub fn library(name: &str) -> PathBuf {
+    let file = format!(
+        "{}{name}{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    );
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let directories = test
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .flat_map(|dir| [dir.join("deps"), dir.to_owned()]);
+    let candidates: Vec<_> = directories.map(|dir| dir.join(&file)).collect();
+    candidates
+        .iter()
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("none of {candidates:?} exists"))
+        .clone()
+}
+
+/// A build directory of plugin `name` below `parent`: a copy of the library and of its manifest.
+///
+/// # Panics
+///
+/// As [`library`], or when it cannot be written.
+#[must_use]
+pub fn build_directory(name: &str, parent: &Path) -> PathBuf {
+    let directory = parent.join(name);
+    let library = library(name);
+    fs::create_dir_all(&directory).expect("a temporary directory can be made");
+    let target = directory.join(library.file_name().expect("a library has a name"));
+    fs::copy(&library, target).expect("a library can be copied");
+    fs::copy(manifest(name), directory.join("openclaw.plugin.json"))
+        .expect("a manifest can be copied");
+    directory
+}
+
+fn manifest(name: &str) -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let places = ["plugins", "tests/plugins"].map(|place| {
+        workspace
+            .join(place)
+            .join(name)
+            .join("openclaw.plugin.json")
+    });
+    places
+        .iter()
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("none of {places:?} exists"))
+        .clone()
+}
