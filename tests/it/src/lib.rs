@@ -2,4 +2,7 @@
 
 #![cfg(test)]
 
+mod failures;
 mod loading;
+mod tidy;
+mod turns;

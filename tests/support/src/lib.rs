@@ -1,7 +1,11 @@
-//! Finds test plugins, makes temporary homes and transcripts. For tests only.
+//! Finds test plugins, makes hosts in temporary homes and models that follow a script. For tests only.
 
 #![forbid(unsafe_code)]
 
+mod home;
+mod model;
 mod plugins;
 
+pub use home::{Home, transcript, turn};
+pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library};

@@ -1,7 +1,7 @@
 //! Chooses the engine, makes it, and lets it catch up.
 
 use super::advance;
-use super::record::{Asked, Scope, Served, Substitution, TurnRecord};
+use super::record::{Asked, HookTiming, Scope, Served, Substitution, TurnRecord};
 use super::{TurnError, TurnRequest};
 use crate::Host;
 use crate::guard::Guarded;
@@ -198,11 +198,16 @@ impl Turn<'_> {
 
     /// Moves what the engine's calls took into the record.
     pub(super) fn keep_timings(&mut self) {
-        let timings = self.engine.take_timings().into_iter();
-        let timings = timings.map(|(hook, elapsed_us)| super::HookTiming {
-            hook: hook.to_owned(),
-            elapsed_us,
-        });
+        let engine_id = &self.engine.engine_id.clone();
+        let timings = self
+            .engine
+            .take_timings()
+            .into_iter()
+            .map(|(hook, elapsed_us)| HookTiming {
+                engine_id: engine_id.clone(),
+                hook: hook.to_owned(),
+                elapsed_us,
+            });
         self.record.hooks.extend(timings);
     }
 }

@@ -32,7 +32,7 @@ pub struct TurnRecord {
     pub commit: CommitOutcome,
     /// The model that answered.
     pub model: ModelUse,
-    /// Calls into the engine, in order.
+    /// Calls into engines, in order.
     pub hooks: Vec<HookTiming>,
     /// Why the turn failed; absent for one that was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,10 +169,12 @@ impl ModelUse {
     }
 }
 
-/// A call into the engine.
+/// A call into an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookTiming {
+    /// The engine.
+    pub engine_id: String,
     /// The hook.
     pub hook: String,
     /// How long it took.

@@ -1,0 +1,166 @@
+//! A temporary home with one agent.
+
+use crate::plugins::build_directory;
+use openclaw_host::{
+    Ambient, Host, HostSettings, Model, NoTools, PluginSource, Slot, SystemPrompt, TurnError,
+    TurnOutcome, TurnRequest,
+};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The session tests use.
+const SESSION: &str = "agent:main:main";
+
+/// A temporary home with one agent; removed when dropped. Time moves a second with each look at it.
+pub struct Home {
+    directory: tempfile::TempDir,
+    clock: Arc<AtomicI64>,
+    ids: Arc<AtomicI64>,
+    plugins: Vec<PluginSource>,
+    slot: Slot,
+    strict: bool,
+}
+
+impl Home {
+    /// An empty home, with the built-in engine.
+    ///
+    /// # Panics
+    ///
+    /// No temporary directory can be made.
+    #[must_use]
+    #[expect(
+        clippy::new_without_default,
+        reason = "making directories is no default"
+    )]
+    pub fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().expect("a temporary directory can be made"),
+            clock: Arc::new(AtomicI64::new(1_777_629_600_000)),
+            ids: Arc::default(),
+            plugins: Vec::new(),
+            slot: Slot::Default,
+            strict: false,
+        }
+    }
+
+    /// Puts engine `name` into the slot, with settings.
+    #[must_use]
+    pub fn with_engine(mut self, name: &str, settings: Value) -> Self {
+        let directory = build_directory(name, self.directory.path());
+        self.plugins.push(PluginSource {
+            id: name.to_owned(),
+            directory,
+            settings,
+        });
+        self.slot = Slot::Engine(name.to_owned());
+        self
+    }
+
+    /// Changes the settings of every engine: the next host has them.
+    pub fn set_settings(&mut self, settings: &Value) {
+        for plugin in &mut self.plugins {
+            plugin.settings = settings.clone();
+        }
+    }
+
+    /// Puts an engine into the slot, whether there is one or not.
+    pub fn set_slot(&mut self, slot: Slot) {
+        self.slot = slot;
+    }
+
+    /// Switches strict mode on.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Directory of everything.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Directory of the program's own files.
+    #[must_use]
+    pub fn native_dir(&self) -> PathBuf {
+        self.path().join("native")
+    }
+
+    /// Time and ids of this home.
+    #[must_use]
+    pub fn ambient(&self) -> Ambient {
+        let (clock, ids) = (Arc::clone(&self.clock), Arc::clone(&self.ids));
+        Ambient::new(
+            move || clock.fetch_add(1000, Ordering::SeqCst),
+            move || format!("id-{:04}", ids.fetch_add(1, Ordering::SeqCst)),
+        )
+    }
+
+    /// A host as a new process has it. One at a time: it is the store's writer.
+    ///
+    /// # Panics
+    ///
+    /// The store cannot be opened.
+    #[must_use]
+    pub fn host(&self) -> Host {
+        Host::open(HostSettings {
+            native_dir: self.native_dir(),
+            agent_id: "main".into(),
+            workspace_dir: Some(self.path().join("workspace")),
+            slot: self.slot.clone(),
+            plugins: self.plugins.clone(),
+            strict: self.strict,
+            ambient: self.ambient(),
+        })
+        .expect("the store opens")
+    }
+}
+
+/// Runs one turn of the test session, without tools.
+///
+/// # Errors
+///
+/// As [`Host::turn`].
+pub fn turn(
+    host: &Host,
+    text: &str,
+    turn_id: Option<&str>,
+    model: &mut dyn Model,
+) -> Result<TurnOutcome, TurnError> {
+    let request = TurnRequest {
+        session_key: SESSION.into(),
+        text: text.to_owned(),
+        turn_id: turn_id.map(str::to_owned),
+        system_prompt: SystemPrompt {
+            stable: "You help.".into(),
+            dynamic: "Today is Friday.".into(),
+        },
+        context_tokens: None,
+    };
+    host.turn(request, model, &mut NoTools, &mut |_| {})
+}
+
+/// The lines of the test session's transcript.
+///
+/// # Panics
+///
+/// There is no such session.
+#[must_use]
+pub fn transcript(host: &Host) -> Vec<Value> {
+    let store = host.store();
+    let session = store
+        .session(SESSION)
+        .expect("the store can be read")
+        .expect("the session is there");
+    let mut lines = Vec::new();
+    store
+        .export(&session, |line| {
+            lines.push(serde_json::from_str(line).expect("a stored line is JSON"));
+            Ok::<(), openclaw_host::StoreError>(())
+        })
+        .expect("the session can be exported");
+    lines
+}
