@@ -1,21 +1,39 @@
 //! From a build directory to an engine, and everything that is refused on the way.
 
-use openclaw_interface::Message;
-use openclaw_interface::Role;
 use openclaw_interface::hosting::NoServices;
 use openclaw_interface::model::{AssembleParams, CreateContext};
-use openclaw_loader::Vetted;
-use serde_json::Value;
-use support::build_directory;
+use openclaw_interface::{Message, Role};
+use openclaw_loader::{InspectFault, LoadError, LoadErrorKind, Plugin, Vetted, discover, inspect};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{build_directory, library};
+
+fn load(directory: &Path) -> Result<Plugin, LoadError> {
+    let private = directory.parent().unwrap().join("private");
+    Vetted::read(directory, &Value::Null)?.load(&private)
+}
+
+/// A build directory of `unruly` whose library is `bytes`.
+fn with_library(home: &Path, bytes: &[u8]) -> PathBuf {
+    let directory = build_directory("unruly", home);
+    fs::write(
+        directory.join(library("unruly").file_name().unwrap()),
+        bytes,
+    )
+    .unwrap();
+    directory
+}
+
+fn inspect_code(bytes: &[u8]) -> &'static str {
+    inspect(bytes).unwrap_err().code()
+}
 
 #[test]
 fn built_engine_is_loaded_and_answers_by_reference() {
     let home = tempfile::tempdir().unwrap();
-    let directory = build_directory("unruly", home.path());
-    let plugin = Vetted::read(&directory, &Value::Null)
-        .unwrap()
-        .load(&home.path().join("private"))
-        .unwrap();
+    let plugin = load(&build_directory("unruly", home.path())).unwrap();
     assert_eq!(plugin.info.id, "unruly");
     let mut engine = plugin
         .factory
@@ -32,4 +50,343 @@ fn built_engine_is_loaded_and_answers_by_reference() {
         .unwrap();
     assert_eq!(assembly.picks.len(), 1);
     assert_eq!(assembly.estimated_tokens, 3);
+}
+
+/// Case A-5: two libraries of one root-module type, and one library twice, live side by side.
+#[test]
+fn many_libraries_live_in_one_process() {
+    let homes: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
+    let plugins: Vec<Plugin> = homes
+        .iter()
+        .flat_map(|home| {
+            ["unruly", "window"].map(|name| load(&build_directory(name, home.path())).unwrap())
+        })
+        .collect();
+    for plugin in &plugins {
+        let context = CreateContext {
+            agent_dir: Some(homes[0].path().join(&plugin.id)),
+            ..CreateContext::default()
+        };
+        let mut engine = plugin.factory.create(&context, NoServices).unwrap();
+        assert_eq!(
+            engine
+                .assemble(&[], Some(9), &AssembleParams::default())
+                .unwrap()
+                .picks,
+            []
+        );
+    }
+}
+
+/// Cases H-9 and A-14: the library runs from a private copy that leaves nothing behind.
+#[test]
+fn loaded_library_survives_its_file_being_overwritten() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = build_directory("unruly", home.path());
+    let plugin = load(&directory).unwrap();
+    fs::write(&plugin.library, "overwritten").unwrap();
+    for _ in 0..100 {
+        plugin
+            .factory
+            .create(&CreateContext::default(), NoServices)
+            .unwrap();
+    }
+    assert_eq!(
+        fs::read_dir(home.path().join("private")).unwrap().count(),
+        0
+    );
+}
+
+/// Case N-6.
+#[test]
+fn build_directory_may_have_any_name() {
+    let home = tempfile::tempdir().unwrap();
+    let odd = home.path().join("my plügin 漢字 (1) #x%20");
+    fs::create_dir(&odd).unwrap();
+    load(&build_directory("unruly", &odd)).unwrap();
+}
+
+/// Case A-4: nothing that is cut off is opened; a short segment would be a bus error later.
+#[test]
+fn library_cut_anywhere_is_refused() {
+    let bytes = fs::read(library("unruly")).unwrap();
+    inspect(&bytes).unwrap();
+    let pages = (0..bytes.len()).step_by(4096);
+    let odd = (0..200).map(|step: usize| (step * 7919 * 131) % bytes.len());
+    for end in pages.chain(odd).chain([1, 4, 16, 63, 64, bytes.len() - 1]) {
+        let code = inspect_code(&bytes[..end]);
+        let expected = ["load/truncated", "load/not-a-library", "load/damaged"];
+        assert!(expected.contains(&code), "cut at {end}: {code}");
+    }
+}
+
+/// The inspection never panics, whatever the bytes; what it lets through is still a whole engine library.
+#[test]
+fn damaged_library_never_panics_the_inspection() {
+    let bytes = fs::read(library("unruly")).unwrap();
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    for _ in 0..3000 {
+        let mut damaged = bytes.clone();
+        for _ in 0..4 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Headers and tables are where the parser looks.
+            let at = (seed >> 33) as usize % if seed % 3 == 0 { damaged.len() } else { 4096 };
+            damaged[at] = (seed >> 20) as u8;
+        }
+        if let Ok(facts) = inspect(&damaged) {
+            assert_eq!(facts.note.contract_major, 1);
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_engine_library_are_told_apart() {
+    assert_eq!(inspect_code(b""), "load/not-a-library");
+    assert_eq!(inspect_code(b"just text"), "load/not-a-library");
+    assert_eq!(inspect_code(b"!<arch>\n"), "load/not-a-library");
+    assert_eq!(
+        inspect_code(&fs::read(std::env::current_exe().unwrap()).unwrap()),
+        "load/not-a-library"
+    );
+    assert_eq!(
+        inspect_code(&fs::read(library("noteless")).unwrap()),
+        "load/no-note"
+    );
+}
+
+/// Where the note's description starts in a library.
+fn note_at(bytes: &[u8]) -> usize {
+    bytes
+        .windows(8)
+        .position(|window| window == b"OCENGINE")
+        .unwrap()
+}
+
+/// Cases: what the note says is believed before anything runs.
+#[test]
+fn note_decides_before_the_library_is_opened() {
+    let bytes = fs::read(library("unruly")).unwrap();
+    let note = note_at(&bytes);
+    let patched = |offset: usize, value: u8| {
+        let mut bytes = bytes.clone();
+        bytes[note + offset] = value;
+        inspect(&bytes).unwrap_err()
+    };
+    let newer = patched(8, 2);
+    assert_eq!(
+        newer,
+        InspectFault::ContractVersion {
+            found_major: 2,
+            found_minor: 0
+        }
+    );
+    assert!(
+        newer
+            .to_string()
+            .contains("contract 2.0, this host speaks 1."),
+        "{newer}"
+    );
+    assert_eq!(patched(12, 2), InspectFault::PanicAborts);
+    assert_eq!(patched(12, 9), InspectFault::PanicAborts);
+    assert_eq!(patched(13, 4).code(), "load/architecture");
+    assert_eq!(patched(0, b'X').code(), "load/damaged");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn library_of_another_machine_is_refused() {
+    let mut bytes = fs::read(library("unruly")).unwrap();
+    bytes[18] = if cfg!(target_arch = "x86_64") {
+        183
+    } else {
+        62
+    };
+    let fault = inspect(&bytes).unwrap_err();
+    assert_eq!(fault.code(), "load/architecture");
+    assert!(
+        fault.to_string().contains(std::env::consts::ARCH),
+        "{fault}"
+    );
+}
+
+/// Case A-2: a library whose root symbol is gone.
+#[test]
+fn library_without_the_root_symbol_is_refused() {
+    let mut bytes = fs::read(library("unruly")).unwrap();
+    let name = openclaw_interface::abi::ROOT_SYMBOL.as_bytes();
+    for at in 0..bytes.len() - name.len() {
+        if &bytes[at..at + name.len()] == name {
+            bytes[at] = b'x';
+        }
+    }
+    assert_eq!(inspect_code(&bytes), "load/no-root-symbol");
+}
+
+/// Case A-10: constructors of refused files never ran; that of the same file, opened, does.
+#[test]
+fn refused_library_has_run_no_instruction() {
+    const MARK: &str = "NOTELESS_MARK";
+    // A child, because this process must not change its environment.
+    let Some(mark) = std::env::var_os(MARK).map(PathBuf::from) else {
+        let home = tempfile::tempdir().unwrap();
+        let this_test = "loading::refused_library_has_run_no_instruction";
+        let mark = home.path().join("mark");
+        let mut refusing = Command::new(std::env::current_exe().unwrap());
+        let output = refusing
+            .args([this_test, "--exact"])
+            .env(MARK, &mark)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        assert!(!mark.exists(), "a refused library was opened");
+        let preload = if cfg!(target_vendor = "apple") {
+            "DYLD_INSERT_LIBRARIES"
+        } else {
+            "LD_PRELOAD"
+        };
+        let mut opening = Command::new(std::env::current_exe().unwrap());
+        opening
+            .arg("--list")
+            .env(preload, library("noteless"))
+            .env(MARK, &mark)
+            .output()
+            .unwrap();
+        assert!(mark.exists(), "the constructor works at all");
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    let directory = with_library(home.path(), &fs::read(library("noteless")).unwrap());
+    let error = load(&directory).unwrap_err();
+    assert_eq!(error.code(), "load/no-library");
+    assert!(error.kind.to_string().contains("`unruly`"), "{error}");
+    assert!(!mark.exists(), "a refused library was opened");
+}
+
+/// Cases N-1 and N-16: a wrong directory says what is there, what is missing and what to do.
+#[test]
+fn wrong_directories_say_what_is_missing() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let empty = home.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let a_crate = home.path().join("crate");
+    fs::create_dir(&a_crate).unwrap();
+    fs::write(a_crate.join("Cargo.toml"), "").unwrap();
+    let without_library = build_directory("unruly", &home.path().join("a"));
+    fs::remove_file(without_library.join(library("unruly").file_name().unwrap())).unwrap();
+    let twice = build_directory("unruly", &home.path().join("b"));
+    fs::copy(
+        library("unruly"),
+        twice.join(format!("second{}", std::env::consts::DLL_SUFFIX)),
+    )
+    .unwrap();
+    let foreign = build_directory("window", &home.path().join("c"));
+    fs::remove_file(foreign.join(library("window").file_name().unwrap())).unwrap();
+    fs::copy(
+        library("unruly"),
+        foreign.join(library("unruly").file_name().unwrap()),
+    )
+    .unwrap();
+    for (directory, code, help) in [
+        (
+            home.path().join("nowhere"),
+            "load/missing",
+            "check the path",
+        ),
+        (file, "load/not-a-directory", "plugins build"),
+        (empty, "load/no-manifest", "plugins build"),
+        (a_crate, "load/no-manifest", "this is a crate"),
+        (without_library, "load/no-library", "plugins build"),
+        (twice, "load/several-libraries", "only one"),
+        (foreign, "load/no-library", "plugins build"),
+    ] {
+        let error = load(&directory).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.help().contains(help), "{}", error.help());
+        assert!(
+            error.to_string().contains(directory.to_str().unwrap()),
+            "{error}"
+        );
+    }
+}
+
+/// Case M-1.
+#[test]
+fn one_broken_plugin_hides_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let good = build_directory("unruly", &home.path().join("good"));
+    let broken = build_directory("window", &home.path().join("broken"));
+    fs::write(
+        broken.join("openclaw.plugin.json"),
+        "{\"id\": \"window\",\n",
+    )
+    .unwrap();
+    let again = build_directory("unruly", &home.path().join("again"));
+    let discovery = discover([broken, good.clone(), again.clone()]);
+    assert_eq!(discovery.plugins.len(), 1);
+    assert_eq!(discovery.faults.len(), 1);
+    assert_eq!(discovery.shadowed, [("unruly".to_owned(), good, again)]);
+}
+
+#[test]
+fn settings_against_the_schema_are_refused_before_loading() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = build_directory("window", home.path());
+    let error = Vetted::read(&directory, &json!({"highShare": 7, "colour": "red"})).unwrap_err();
+    let LoadErrorKind::Settings(problems) = &error.kind else {
+        panic!("{error}")
+    };
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(error.help().contains("plugins.entries.window.config"));
+}
+
+/// Case N-10.
+#[cfg(unix)]
+#[test]
+fn plugin_that_everybody_may_write_is_blocked() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    let directory = build_directory("unruly", home.path());
+    let set =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let file = directory.join(library("unruly").file_name().unwrap());
+    for (path, mode, allowed) in [
+        (&directory, 0o777, false),
+        (&directory, 0o775, true),
+        (&file, 0o666, false),
+        (&file, 0o664, true),
+    ] {
+        set(path, mode);
+        let result = Vetted::read(&directory, &Value::Null);
+        assert_eq!(result.is_ok(), allowed, "{mode:o}");
+        if let Err(error) = result {
+            assert!(
+                error.kind.to_string().contains(&format!("{mode:04o}")),
+                "{error}"
+            );
+            assert!(error.help().contains("chmod o-w"));
+        }
+        set(path, 0o755);
+    }
+}
+
+/// A library that leads out of its directory, and a link to a whole build directory.
+#[cfg(unix)]
+#[test]
+fn link_out_of_the_directory_is_blocked_and_link_to_it_is_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = build_directory("unruly", home.path());
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&directory, &link).unwrap();
+    load(&link).unwrap();
+    let file = directory.join(library("unruly").file_name().unwrap());
+    let outside = home.path().join("outside.so");
+    fs::rename(&file, &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, &file).unwrap();
+    assert_eq!(load(&directory).unwrap_err().code(), "load/untrusted");
 }
