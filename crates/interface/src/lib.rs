@@ -69,3 +69,8 @@ pub const CONTRACT_MAJOR: u16 = 1;
 
 /// Minor version of the contract this crate speaks.
 pub const CONTRACT_MINOR: u16 = 0;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

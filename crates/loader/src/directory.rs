@@ -3,6 +3,7 @@
 use crate::error::{LoadError, LoadErrorKind};
 use crate::inspect::{InspectFault, LibraryFacts, inspect};
 use crate::manifest::{MANIFEST_FILE, Manifest};
+use crate::trust;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,15 @@ impl BuildDirectory {
             bytes,
             facts,
         })
+    }
+
+    /// Judges who may write the directory and the library.
+    ///
+    /// # Errors
+    ///
+    /// Somebody else than this user may, or the library leads out of the directory.
+    pub fn check_trust(&self) -> Result<(), LoadError> {
+        trust::check(&self.path, &self.library).map_err(|error| error.of_plugin(&self.manifest.id))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::directory::BuildDirectory;
 use crate::error::{LoadError, LoadErrorKind};
-use crate::{library, settings, trust, validate};
+use crate::{library, settings, validate};
 use openclaw_interface::hosting::EngineFactory;
 use openclaw_interface::model::Info;
 use serde_json::{Map, Value};
@@ -32,8 +32,8 @@ impl Vetted {
     ///
     /// As [`Self::read`].
     pub fn of_directory(directory: BuildDirectory, settings: &Value) -> Result<Self, LoadError> {
+        directory.check_trust()?;
         let id = &directory.manifest.id;
-        trust::check(&directory.path, &directory.library).map_err(|error| error.of_plugin(id))?;
         settings::check_settings(&directory.manifest, settings)
             .map_err(|kind| kind.at(&directory.path).of_plugin(id))?;
         Ok(Self {

@@ -292,6 +292,17 @@ fn slot_that_is_off_or_disabled_runs_the_built_in_engine_without_a_warning() {
     }
 }
 
+#[test]
+fn turns_are_not_offered_to_the_built_in_engine() {
+    let home = Home::new();
+    let host = home.host();
+    turn(&host, "hello", None, &mut ScriptedModel::done()).unwrap();
+    assert!(matches!(
+        host.recommit("agent:main:main"),
+        Err(TurnError::NoEngine)
+    ));
+}
+
 /// An engine that was not selected for a while gets what it missed.
 #[test]
 fn engine_is_offered_the_turns_it_missed() {

@@ -7,6 +7,7 @@ use super::{TurnError, TurnOutcome};
 use crate::Host;
 use crate::guard::{Guarded, Hook};
 use crate::history::Held;
+use crate::legacy::LEGACY_ID;
 use crate::quarantine::{QuarantineRecord, forget_ended};
 use crate::store::{OutboxRow, Session, Store, StoreError};
 use openclaw_interface::Message;
@@ -186,9 +187,12 @@ pub struct Recommit {
 /// or failed, gets them now.
 pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnError> {
     let asked = host.slot().engine_id();
-    let failed = |record: QuarantineRecord| TurnError::Strict {
+    if asked == LEGACY_ID {
+        return Err(TurnError::NoEngine);
+    }
+    let failed = |record: QuarantineRecord| TurnError::Engine {
         engine_id: asked.to_owned(),
-        substitution: open::quarantined(record),
+        failure: open::quarantined(record),
     };
     let registered = host
         .registry()

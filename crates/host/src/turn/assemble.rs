@@ -32,10 +32,7 @@ impl<'h> Admitted<'h> {
     ) -> Result<Assembled<'h>, TurnError> {
         let history = History::of_path(&self.before);
         let budget_tokens = self.history_budget(tools);
-        self.turn
-            .record
-            .mends
-            .extend(history.mends.iter().map(ToString::to_string));
+        self.turn.record.history_mends = history.mends.iter().map(ToString::to_string).collect();
         self.prepare_engine()?;
         let checked = self.assembly(&history.messages, budget_tokens, model, tools)?;
         self.turn.record.context = ContextSizes {

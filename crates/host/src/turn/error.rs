@@ -25,6 +25,17 @@ pub enum TurnError {
         /// What failed.
         substitution: Substitution,
     },
+    /// An engine could not do what only it can do.
+    #[error("engine `{engine_id}` failed in {}: {}{}", .failure.operation, .failure.reason, at(.failure.location.as_deref()))]
+    Engine {
+        /// The engine.
+        engine_id: String,
+        /// What failed.
+        failure: Substitution,
+    },
+    /// No plugin's engine is selected.
+    #[error("the built-in engine is selected, and it stores no turns")]
+    NoEngine,
     /// The text is blank.
     #[error("the message is blank")]
     BlankText,
@@ -61,10 +72,18 @@ impl TurnError {
             Self::Strict { .. } => {
                 "mend the engine, or set `strict: false` in native/native.json5; `openclaw doctor` tells more".into()
             }
+            Self::Engine { .. } => "mend the engine; `openclaw doctor` tells more".into(),
+            Self::NoEngine => "select an engine: `openclaw plugins install -l <build directory>`".into(),
             Self::BlankText => "give the message as text".into(),
             Self::TurnIdTaken(_) => "use a new turn id for a new message".into(),
             Self::MovedOn(_) => "send the message again with a new turn id".into(),
             Self::EndlessTools(_) => "ask for less at once, or use another model".into(),
         }
     }
+}
+
+fn at(location: Option<&str>) -> String {
+    location
+        .map(|location| format!(" at {location}"))
+        .unwrap_or_default()
 }

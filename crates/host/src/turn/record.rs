@@ -22,7 +22,10 @@ pub struct TurnRecord {
     /// Why another engine served than the one asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub substitution: Option<Substitution>,
-    /// What the host had to mend, in words.
+    /// What had to be repaired in the stored history so that it is valid for a model, in words. The stored rows stay
+    /// as they are, so that it is the same again in the next turn.
+    pub history_mends: Vec<String>,
+    /// What the host had to mend in the engine's answer, in words.
     pub mends: Vec<String>,
     /// Sizes.
     pub context: ContextSizes,

@@ -81,3 +81,9 @@ impl From<serde_json::Error> for EngineError {
         Self::failed(format!("cannot read JSON: {error}"))
     }
 }
+
+impl From<std::io::Error> for EngineError {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(error.to_string())
+    }
+}
