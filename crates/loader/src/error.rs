@@ -59,7 +59,7 @@ pub enum LoadErrorKind {
         problem: String,
     },
     /// No engine library lies beside the manifest.
-    #[error("no engine library for `{id}` in it ({})", names(.found))]
+    #[error("no engine library for `{id}` in it ({})", libraries(.found))]
     NoLibrary {
         /// The engine wanted.
         id: String,
@@ -192,5 +192,13 @@ fn names(names: &[String]) -> String {
         "it is empty".into()
     } else {
         format!("found: {}", names.join(", "))
+    }
+}
+
+fn libraries(found: &[String]) -> String {
+    if found.is_empty() {
+        format!("there is no *{} file", std::env::consts::DLL_SUFFIX)
+    } else {
+        names(found)
     }
 }

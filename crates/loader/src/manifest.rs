@@ -1,5 +1,6 @@
 //! `openclaw.plugin.json`: what is known of a plugin without running it.
 
+use crate::depth;
 use crate::error::{LoadError, LoadErrorKind};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -48,6 +49,9 @@ impl Manifest {
     ///
     /// As [`Self::read`], without the file.
     pub fn parse(text: &str) -> Result<Self, LoadErrorKind> {
+        if let Some(problem) = depth::problem(text) {
+            return Err(LoadErrorKind::ManifestSyntax(problem));
+        }
         let value: Value =
             json5::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
                 let at = error
@@ -217,6 +221,6 @@ mod tests {
     #[test]
     fn deeply_nested_manifest_is_an_error() {
         let deep = format!("{{id: 'a', configSchema: {}", "[".repeat(100_000));
-        let _ = problem(&deep);
+        assert!(problem(&deep).contains("nested deeper than 256 levels"));
     }
 }

@@ -1,0 +1,191 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// OpenClaw with native context engines.
+///
+/// The first steps: `openclaw plugins build <crate> --out <directory>` makes a build directory, `openclaw plugins
+/// install -l <directory>` selects its engine, `openclaw agent -m "hello"` runs a turn through it, and `openclaw doctor`
+/// tells what serves and why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "openclaw",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GlobalArgs {
+    /// Use the state directory `~/.openclaw-<NAME>`.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Print one JSON document instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Log more to stderr; twice for everything. `OPENCLAW_LOG` takes a filter instead.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run one agent turn.
+    Agent(AgentArgs),
+    /// Build, link and list plugins.
+    Plugins(PluginsArgs),
+    /// Import, list and export sessions.
+    Sessions(SessionsArgs),
+    /// Check configuration, engines and sessions. Exits with 1 when something needs attention.
+    Doctor,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AgentArgs {
+    /// The message; `-` reads it from stdin.
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) message: String,
+    /// The session to go on with; made when it is new.
+    #[arg(long, value_name = "KEY", default_value = "agent:main:main")]
+    pub(crate) session_key: String,
+    /// Id of the turn. Repeating a turn with its id finishes it if it died and never does it twice.
+    #[arg(long, value_name = "ID")]
+    pub(crate) turn_id: Option<String>,
+    /// The model, as `<provider>/<model>`; `offline` for the built-in one.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PluginsArgs {
+    #[command(subcommand)]
+    pub(crate) command: PluginsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginsCommand {
+    /// Build an engine's crate into a build directory.
+    Build(BuildArgs),
+    /// Install a plugin and select its engine.
+    Install(InstallArgs),
+    /// List plugins. Loads nothing.
+    List,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BuildArgs {
+    /// Directory of the crate.
+    #[arg(value_name = "CRATE", default_value = ".")]
+    pub(crate) crate_dir: PathBuf,
+    /// The build directory to make; `<target directory>/openclaw/<engine id>` by default. A build directory that is
+    /// there is replaced as a whole; anything else that is there is left alone.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallArgs {
+    /// The build directory.
+    #[arg(value_name = "DIRECTORY")]
+    pub(crate) source: PathBuf,
+    /// Use the directory where it is, instead of a copy.
+    #[arg(short, long)]
+    pub(crate) link: bool,
+    /// Accept the source without asking. Links of local directories never ask.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Accept the plugin's capabilities without asking. Links of local directories never ask.
+    #[arg(long)]
+    pub(crate) accept_capabilities: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: SessionsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Import transcripts in OpenClaw's JSONL format.
+    Import(ImportArgs),
+    /// List the sessions of the agent.
+    List,
+    /// Write a session's transcript as JSONL.
+    Export(ExportArgs),
+    /// Offer every turn of a session to the selected engine again. It stores those it missed and answers `duplicate` for
+    /// the others.
+    Recommit(RecommitArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// The files. They are only read.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Session key to put a single file behind; `agent:main:<id>` by default.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session_key: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// Session key or id.
+    #[arg(value_name = "SESSION", default_value = "agent:main:main")]
+    pub(crate) session: String,
+    /// File to write; stdout by default. A file that is there is not overwritten.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecommitArgs {
+    /// Session key or id.
+    #[arg(value_name = "SESSION", default_value = "agent:main:main")]
+    pub(crate) session: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// Command lines that a document shows: lines of code that start with `openclaw`.
+    fn shown_commands(document: &str) -> Vec<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let lines = text.lines().map(str::trim);
+        lines
+            .filter(|line| line.starts_with("openclaw "))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn commands_in_the_documents_are_commands() {
+        let documents = ["README.md", "plugins/window/README.md"];
+        let shown: Vec<String> = documents
+            .iter()
+            .flat_map(|document| shown_commands(document))
+            .collect();
+        assert!(shown.len() >= 6, "{shown:?}");
+        for line in shown {
+            let words = line
+                .split_whitespace()
+                .map(|word| word.trim_matches(['"', '\'']));
+            assert!(Args::try_parse_from(words).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn command_line_is_consistent() {
+        <Args as clap::CommandFactory>::command().debug_assert();
+    }
+}

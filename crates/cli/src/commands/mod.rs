@@ -1,0 +1,6 @@
+//! The commands, one file each.
+
+pub(crate) mod agent;
+pub(crate) mod doctor;
+pub(crate) mod plugins;
+pub(crate) mod sessions;

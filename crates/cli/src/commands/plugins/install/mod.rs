@@ -1,0 +1,165 @@
+//! `openclaw plugins install`: links a build directory and selects its engine. Runs none of its code.
+
+mod plan;
+mod source;
+
+use super::text::{file_name, modified, tidy, word};
+use crate::args::InstallArgs;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Output;
+use openclaw_config::{Config, KeyPath, edit_file};
+use openclaw_host::{HostSettings, forget_ended};
+use openclaw_loader::BuildDirectory;
+use plan::{Plan, SlotChange, Switch};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn run(
+    context: &Context,
+    args: &InstallArgs,
+    output: &mut Output,
+) -> Result<ExitCode, CliError> {
+    if !args.link {
+        return Err(CliError::new(
+            "only links are supported yet",
+            format!(
+                "add -l: `openclaw plugins install -l {}`",
+                word(&args.source)
+            ),
+        ));
+    }
+    let path = tidy(&context.absolute(&args.source));
+    let plugin = source::read(&path)?;
+    let config_path = &context.paths.config_path;
+    let plan_for = |config: &Config| -> Result<Plan, CliError> {
+        let absolute = |path: &str| context.absolute(path.as_ref());
+        Ok(Plan::new(&config.plugins()?, &plugin, &absolute)?)
+    };
+    // Once ahead, so that a refusal leaves no trace at all; the one that counts is made under the lock.
+    plan_for(&context.config()?)?;
+    let mut plan = None;
+    let outcome = edit_file(config_path, context.write_options(), |config| {
+        let made = plan_for(config)?;
+        let edits = made.edits.clone();
+        plan = Some(made);
+        Ok::<_, CliError>(edits)
+    })?;
+    let plan =
+        plan.ok_or_else(|| CliError::new("the config was not looked at", "run the command again"))?;
+    forget_ended(
+        &HostSettings::health_dir(&context.paths.native_dir),
+        &plugin.manifest.id,
+    );
+    report(&plan, &plugin, outcome.changed, config_path, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(
+    plan: &Plan,
+    plugin: &BuildDirectory,
+    changed: bool,
+    config_path: &Path,
+    output: &mut Output,
+) {
+    let id = &plugin.manifest.id;
+    let version = plugin.manifest.version.as_deref();
+    let note = &plugin.facts.note;
+    let contract = format!("{}.{}", note.contract_major, note.contract_minor);
+    output.talk(
+        "source: a local directory, checked by nobody; its code will run with all your rights",
+    );
+    output.line(&format!(
+        "linked   {id} {} from {}",
+        version.unwrap_or("(no version)"),
+        plugin.path.display()
+    ));
+    let written = modified(&plugin.library)
+        .map(|time| format!(", written {time}"))
+        .unwrap_or_default();
+    output.line(&format!(
+        "library  {}, contract {contract}{written}",
+        file_name(&plugin.library)
+    ));
+    for path in &plan.replaced {
+        output.line(&format!(
+            "instead  of {path}, which has the same id and is no longer linked"
+        ));
+    }
+    output.line(&format!("engine   {}", slot_words(&plan.slot, id)));
+    output.line(&format!(
+        "config   {}{}",
+        config_path.display(),
+        if changed {
+            ""
+        } else {
+            " said so already; nothing was written"
+        }
+    ));
+    let (attention, next) = next_step(plan, plugin, config_path);
+    if let Some(attention) = attention {
+        output.warning(&attention);
+    }
+    output.help(&next);
+    let missing: &[String] = match &plan.switch {
+        Switch::NeedsSettings(problems) => problems,
+        Switch::On | Switch::KeptOff => &[],
+    };
+    output.document(&json!({
+        "ok": true, "id": id, "version": version, "contract": contract, "directory": plugin.path,
+        "library": plugin.library, "config": config_path, "changed": changed,
+        "enabled": plan.switch == Switch::On && !plan.plugins_off,
+        "selected": matches!(plan.slot, SlotChange::Selected { .. } | SlotChange::Already),
+        "replaced": plan.replaced, "missingSettings": missing, "next": next,
+    }));
+}
+
+fn slot_words(slot: &SlotChange, id: &str) -> String {
+    match slot {
+        SlotChange::Selected { former } => format!("{id} is now selected (before: {former})"),
+        SlotChange::Already => format!("{id} is selected"),
+        SlotChange::Untouched => "the selection is as it was".to_owned(),
+        SlotChange::NoKind => {
+            format!("{id} is not selected: its manifest has no `\"kind\": \"context-engine\"`")
+        }
+    }
+}
+
+/// What needs attention, and what to do next.
+fn next_step(plan: &Plan, plugin: &BuildDirectory, config_path: &Path) -> (Option<String>, String) {
+    let id = &plugin.manifest.id;
+    let config = config_path.display();
+    let entry = KeyPath::new(["plugins", "entries", &plan.entry]);
+    let again = format!("openclaw plugins install -l {}", word(&plugin.path));
+    match (&plan.switch, &plan.slot) {
+        (Switch::NeedsSettings(problems), _) => (
+            Some(format!(
+                "{id} is disabled until it has its settings: {}",
+                problems.join("; ")
+            )),
+            format!(
+                "set `{entry}.config` in {config}, remove `{entry}.enabled`, and run `{again}` again"
+            ),
+        ),
+        (Switch::KeptOff, _) => (
+            Some(format!(
+                "{id} stays disabled: `{entry}.enabled` is false in {config}"
+            )),
+            format!("to use it, set `{entry}.enabled` to true and run `{again}` again"),
+        ),
+        (Switch::On, _) if plan.plugins_off => (
+            Some(format!(
+                "all plugins are off: `plugins.enabled` is false in {config}"
+            )),
+            format!("set `plugins.enabled` to true in {config}"),
+        ),
+        (Switch::On, SlotChange::NoKind) => (
+            None,
+            format!(
+                "to select the engine, set `plugins.slots.contextEngine` to \"{id}\" in {config}"
+            ),
+        ),
+        (Switch::On, _) => (None, "run a turn: `openclaw agent -m \"hello\"`".to_owned()),
+    }
+}

@@ -1,0 +1,24 @@
+//! `openclaw plugins`: build, link and list.
+
+mod build;
+mod install;
+mod list;
+mod text;
+
+use crate::args::{PluginsArgs, PluginsCommand};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Output;
+use std::process::ExitCode;
+
+pub(crate) fn run(
+    context: &Context,
+    args: &PluginsArgs,
+    output: &mut Output,
+) -> Result<ExitCode, CliError> {
+    match &args.command {
+        PluginsCommand::Build(args) => build::run(context, args, output),
+        PluginsCommand::Install(args) => install::run(context, args, output),
+        PluginsCommand::List => list::run(context, output),
+    }
+}

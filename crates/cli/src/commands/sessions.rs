@@ -1,0 +1,263 @@
+//! `openclaw sessions`: import, list, export, recommit.
+
+use super::agent::open_host;
+use crate::args::{ExportArgs, ImportArgs, SessionsArgs, SessionsCommand};
+use crate::context::{AGENT_ID, Context};
+use crate::error::CliError;
+use crate::output::Output;
+use openclaw_host::{HostSettings, ImportReport, Imported, Store, StoreError};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) fn run(
+    context: &Context,
+    args: &SessionsArgs,
+    output: &mut Output,
+) -> Result<ExitCode, CliError> {
+    match &args.command {
+        SessionsCommand::Import(args) => import(context, args, output),
+        SessionsCommand::List => list(context, output),
+        SessionsCommand::Export(args) => export(context, args, output),
+        SessionsCommand::Recommit(args) => recommit(context, &args.session, output),
+    }
+}
+
+fn store_path(context: &Context) -> PathBuf {
+    HostSettings::store_path(&context.paths.native_dir, AGENT_ID)
+}
+
+fn import(context: &Context, args: &ImportArgs, output: &mut Output) -> Result<ExitCode, CliError> {
+    if args.session_key.is_some() && args.files.len() > 1 {
+        return Err(CliError::new(
+            "one session key cannot hold several transcripts",
+            "import the files one by one",
+        ));
+    }
+    // All files are read before the first is stored: a wrong path stores nothing.
+    let mut files = Vec::new();
+    for file in &args.files {
+        let path = context.absolute(file);
+        let bytes =
+            fs::read(&path).map_err(|error| CliError::io("read the transcript", &path, &error))?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(CliError::new(
+                format!("the transcript {} is empty", path.display()),
+                "give a session file in OpenClaw's JSONL format",
+            ));
+        }
+        files.push((path, bytes));
+    }
+    let mut store = Store::open(&store_path(context), Context::ambient())?;
+    let mut reports = Vec::new();
+    for (path, bytes) in files {
+        let name = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        if !is_transcript(&bytes) {
+            return Err(CliError::new(
+                format!(
+                    "{} is no transcript: not one of its lines is a session row",
+                    path.display()
+                ),
+                "give a session file in OpenClaw's JSONL format",
+            ));
+        }
+        let report = store.import(&bytes, &name, AGENT_ID, args.session_key.as_deref())?;
+        show(&report, &path, output);
+        reports.push(report_json(&report, &path));
+    }
+    output.document(&json!({ "ok": true, "imports": reports }));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether at least one line is a row or a header.
+fn is_transcript(bytes: &[u8]) -> bool {
+    let transcript = openclaw_transcript::parse(bytes);
+    let recognised = |row: &openclaw_transcript::Row| {
+        !matches!(row.kind(), openclaw_transcript::RowKind::Opaque)
+    };
+    transcript.header.is_some() || transcript.rows.iter().any(recognised)
+}
+
+fn show(report: &ImportReport, path: &Path, output: &mut Output) {
+    let outcome = match report.imported {
+        Imported::New => "imported".to_owned(),
+        Imported::Extended { entries } => format!("{entries} new entries added"),
+        Imported::Unchanged => "nothing new".to_owned(),
+    };
+    output.line(&format!("{}: {outcome}", path.display()));
+    output.line(&format!(
+        "  session {} · header version {} · {} entries · {} messages on the active path",
+        report.session_key, report.version, report.entries, report.messages
+    ));
+    if report.migrated_rows > 0 {
+        output.line(&format!(
+            "  {} rows brought to today's shape",
+            report.migrated_rows
+        ));
+    }
+    for fault in &report.faults {
+        output.line(&format!("  {fault}"));
+    }
+    for fault in &report.path_faults {
+        output.line(&format!("  line {}: {}", fault.row, fault.kind));
+    }
+    for mend in &report.mends {
+        output.line(&format!("  for the model: {mend}"));
+    }
+    if report.skipped_lines > 0 {
+        output.line(&format!(
+            "  {} lines could not be read; the file keeps them",
+            report.skipped_lines
+        ));
+    }
+}
+
+fn report_json(report: &ImportReport, path: &Path) -> Value {
+    let outcome = match report.imported {
+        Imported::New => "new",
+        Imported::Extended { .. } => "extended",
+        Imported::Unchanged => "unchanged",
+    };
+    let texts = |items: &[String]| items.to_vec();
+    let faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
+    let path_faults: Vec<String> = report
+        .path_faults
+        .iter()
+        .map(|fault| format!("line {}: {}", fault.row, fault.kind))
+        .collect();
+    let mends: Vec<String> = report.mends.iter().map(ToString::to_string).collect();
+    json!({
+        "file": path,
+        "sessionKey": report.session_key,
+        "sessionId": report.session_id,
+        "outcome": outcome,
+        "headerVersion": report.version,
+        "entries": report.entries,
+        "messages": report.messages,
+        "skippedLines": report.skipped_lines,
+        "migratedRows": report.migrated_rows,
+        "faults": texts(&[faults, path_faults].concat()),
+        "mends": texts(&mends),
+    })
+}
+
+fn list(context: &Context, output: &mut Output) -> Result<ExitCode, CliError> {
+    let store = Store::open_to_read(&store_path(context), Context::ambient())?;
+    let sessions = store
+        .map(|store| store.sessions())
+        .transpose()?
+        .unwrap_or_default();
+    let documents: Vec<Value> = sessions
+        .iter()
+        .map(|session| {
+            json!({
+                "sessionKey": session.key,
+                "sessionId": session.session_id,
+                "entries": session.entries,
+                "messages": session.messages,
+                "tokens": session.tokens,
+                "updatedAtMs": session.updated_at_ms,
+            })
+        })
+        .collect();
+    output.document(&json!({ "sessions": documents }));
+    if sessions.is_empty() {
+        output.line("no sessions yet: `openclaw agent -m TEXT` starts one, `openclaw sessions import FILE` brings one");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = sessions
+        .into_iter()
+        .map(|session| {
+            let updated =
+                jiff::Timestamp::from_millisecond(session.updated_at_ms).unwrap_or_default();
+            vec![
+                session.key,
+                session.session_id,
+                session.messages.to_string(),
+                session.tokens.to_string(),
+                format!("{updated:.0}"),
+            ]
+        })
+        .collect();
+    output.table(&["session", "id", "messages", "tokens", "updated"], rows);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A failure of an export: of the store, or of the file written.
+enum ExportError {
+    Store(StoreError),
+    Write(io::Error),
+}
+
+impl From<StoreError> for ExportError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn export(context: &Context, args: &ExportArgs, output: &mut Output) -> Result<ExitCode, CliError> {
+    let Some(store) = Store::open_to_read(&store_path(context), Context::ambient())? else {
+        return Err(CliError::new(
+            format!("there is no session `{}`", args.session),
+            "`openclaw sessions list` shows the sessions there are",
+        ));
+    };
+    let session = store.session_named(&args.session)?;
+    let (mut sink, path): (Box<dyn Write>, PathBuf) = match &args.out {
+        None => (
+            Box::new(BufWriter::new(io::stdout().lock())),
+            PathBuf::from("stdout"),
+        ),
+        Some(file) => {
+            let path = context.absolute(file);
+            let file =
+                File::create_new(&path).map_err(|error| CliError::io("write", &path, &error))?;
+            (Box::new(BufWriter::new(file)), path)
+        }
+    };
+    let mut lines = 0usize;
+    let exported = store
+        .export(&session, |line| {
+            lines += 1;
+            writeln!(sink, "{line}").map_err(ExportError::Write)
+        })
+        .and_then(|()| sink.flush().map_err(ExportError::Write));
+    drop(sink);
+    match exported {
+        Ok(()) => {}
+        Err(ExportError::Store(error)) => return Err(error.into()),
+        Err(ExportError::Write(error)) => {
+            if args.out.is_some() {
+                // Nothing half-written stays.
+                let _ = fs::remove_file(&path);
+            }
+            return Err(CliError::io("write", &path, &error));
+        }
+    }
+    if args.out.is_some() {
+        output.line(&format!("{lines} lines written to {}", path.display()));
+        output.document(&json!({ "ok": true, "file": path, "lines": lines }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn recommit(context: &Context, name: &str, output: &mut Output) -> Result<ExitCode, CliError> {
+    let host = open_host(context, output)?;
+    let result = host.recommit(name)?;
+    output.line(&format!(
+        "engine {}: {} turns committed now, {} were there already (duplicate)",
+        result.engine_id, result.committed, result.duplicates
+    ));
+    output.document(&json!({
+        "ok": true,
+        "engineId": result.engine_id,
+        "committed": result.committed,
+        "duplicates": result.duplicates,
+    }));
+    Ok(ExitCode::SUCCESS)
+}

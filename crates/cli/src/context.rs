@@ -1,0 +1,76 @@
+//! Where this process is: environment, directories, clock.
+
+use crate::error::CliError;
+use openclaw_config::{Config, NativeSettings, Paths, WriteOptions, resolve};
+use openclaw_host::Ambient;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The only agent so far.
+pub(crate) const AGENT_ID: &str = "main";
+
+/// Where this process is. The one place that reads the real environment.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) paths: Paths,
+    pub(crate) current_dir: PathBuf,
+}
+
+impl Context {
+    pub(crate) fn of_process(profile: Option<&str>) -> Result<Self, CliError> {
+        let current_dir = std::env::current_dir().map_err(|error| {
+            CliError::new(
+                format!("cannot tell the current directory: {error}"),
+                "change to a directory that exists",
+            )
+        })?;
+        let paths = resolve(&variable, &current_dir, profile)?;
+        Ok(Self { paths, current_dir })
+    }
+
+    /// `openclaw.json`; empty when there is none.
+    pub(crate) fn config(&self) -> Result<Config, CliError> {
+        Ok(Config::read(&self.paths.config_path)?)
+    }
+
+    /// Our own settings, and what is wrong with them in words.
+    pub(crate) fn native_settings(&self) -> Result<(NativeSettings, Vec<String>), CliError> {
+        let read = NativeSettings::read(&self.paths.native_dir)?;
+        Ok((
+            read.settings,
+            read.faults.iter().map(ToString::to_string).collect(),
+        ))
+    }
+
+    /// How `openclaw.json` may be written.
+    pub(crate) fn write_options(&self) -> WriteOptions {
+        let read_only = variable("OPENCLAW_CONFIG_READONLY").is_some_and(|value| value == "1");
+        WriteOptions {
+            read_only,
+            ..WriteOptions::default()
+        }
+    }
+
+    /// A path from the command line, absolute.
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
+        openclaw_config::expand(path, &self.paths.home, &self.current_dir)
+    }
+
+    /// Time and fresh ids of the real world.
+    pub(crate) fn ambient() -> Ambient {
+        Ambient::new(now_ms, || uuid::Uuid::now_v7().to_string())
+    }
+}
+
+/// A variable of the environment.
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,48 @@
+//! The `openclaw` command: arguments, commands, output. No policy of its own.
+//!
+//! Reads the real environment, clock and current directory and hands them down as values. Results go to stdout, talk to
+//! stderr; with `--json`, stdout is one JSON document. Exit codes: 0 success, 1 failure, 2 wrong usage.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod context;
+mod engines;
+mod error;
+mod logging;
+mod models;
+mod output;
+
+pub use error::CliError;
+
+use args::{Args, Command};
+use clap::Parser;
+use context::Context;
+use output::Output;
+use std::process::ExitCode;
+
+/// Runs the command with the arguments and the environment of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    logging::install(args.global.verbose);
+    let mut output = Output::new(args.global.json);
+    match run(&args, &mut output) {
+        Ok(code) => code,
+        Err(error) => {
+            output.error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
+    let context = Context::of_process(args.global.profile.as_deref())?;
+    match &args.command {
+        Command::Agent(args) => commands::agent::run(&context, args, output),
+        Command::Plugins(args) => commands::plugins::run(&context, args, output),
+        Command::Sessions(args) => commands::sessions::run(&context, args, output),
+        Command::Doctor => commands::doctor::run(&context, output),
+    }
+}

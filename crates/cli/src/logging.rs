@@ -1,0 +1,21 @@
+//! Logs to stderr, as `--verbose` and `OPENCLAW_LOG` say.
+
+use tracing_subscriber::EnvFilter;
+
+/// Installs the log. `verbose`: 0 for what somebody has to act on and is not told otherwise, 1 for changes of state, 2
+/// for every call.
+pub(crate) fn install(verbose: u8) {
+    let default = match verbose {
+        0 => "error",
+        1 => "info",
+        _ => "trace,rustls=warn,ureq=warn,ureq_proto=warn",
+    };
+    let filter =
+        EnvFilter::try_from_env("OPENCLAW_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    // A second installation, in a process that has a log, is not wanted and not an error.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .try_init();
+}

@@ -1,0 +1,7 @@
+//! The `openclaw` command.
+
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    openclaw_cli::main()
+}

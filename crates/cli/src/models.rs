@@ -1,0 +1,166 @@
+//! From the configuration to a model.
+
+use crate::context::{Context, variable};
+use crate::error::CliError;
+use openclaw_agent::{
+    ApiKey, OFFLINE_PROVIDER, OPENAI_API, OfflineModel, OpenAiModel, OpenAiSettings,
+};
+use openclaw_config::{Model as ModelConfig, ModelRef, Models, Provider};
+use openclaw_host::Model;
+use std::ffi::OsString;
+
+/// Window assumed where neither the model nor `agents.defaults.contextTokens` says one.
+const DEFAULT_WINDOW_TOKENS: u64 = 200_000;
+
+/// A model that can be asked, and the limit the user put on its context.
+pub(crate) struct Chosen {
+    pub(crate) model: Box<dyn Model>,
+    pub(crate) context_tokens: Option<u64>,
+}
+
+/// The model the command line or the configuration names; the offline one when neither does.
+pub(crate) fn choose(context: &Context, named: Option<&str>) -> Result<Chosen, CliError> {
+    let config = context.config()?;
+    let defaults = config.agent_defaults()?;
+    let models = config.models()?;
+    let configured = defaults.model.map(|choice| choice.primary);
+    let wanted = match named {
+        Some(name) => Some(ModelRef::parse(name).ok_or_else(|| {
+            CliError::new(
+                format!("`{name}` names no model"),
+                "name it as `<provider>/<model>`, or `offline`",
+            )
+        })?),
+        None => configured.or_else(|| only_model(&models)),
+    };
+    let context_tokens = defaults.context_tokens;
+    let model: Box<dyn Model> = match wanted {
+        None => Box::new(OfflineModel::new(
+            context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
+        )),
+        Some(wanted) if is_offline(&wanted) => Box::new(OfflineModel::new(
+            context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
+        )),
+        Some(wanted) => Box::new(provider_model(&models, &wanted, context_tokens)?),
+    };
+    Ok(Chosen {
+        model,
+        context_tokens,
+    })
+}
+
+fn is_offline(wanted: &ModelRef) -> bool {
+    wanted.provider.as_deref().unwrap_or(&wanted.model) == OFFLINE_PROVIDER
+}
+
+/// The first model of a configuration that has a provider and names no default.
+fn only_model(models: &Models) -> Option<ModelRef> {
+    let provider = models.providers.first()?;
+    let model = provider.models.first()?;
+    Some(ModelRef {
+        provider: Some(provider.name.clone()),
+        model: model.id.clone(),
+    })
+}
+
+fn provider_model(
+    models: &Models,
+    wanted: &ModelRef,
+    context_tokens: Option<u64>,
+) -> Result<OpenAiModel, CliError> {
+    let (provider, model) = find(models, wanted)?;
+    let api = provider.api.as_deref().unwrap_or(OPENAI_API);
+    if api != OPENAI_API {
+        return Err(CliError::new(
+            format!(
+                "provider `{}` speaks `{api}`, which is not supported yet",
+                provider.name
+            ),
+            format!("use a provider with `api: \"{OPENAI_API}\"`"),
+        ));
+    }
+    let lookup = |name: &str| -> Option<OsString> { variable(name) };
+    let endpoint = provider.resolve(&lookup)?;
+    let base_url = endpoint.base_url.ok_or_else(|| {
+        CliError::new(
+            format!("provider `{}` has no `baseUrl`", provider.name),
+            format!(
+                "set `models.providers.{}.baseUrl` in openclaw.json",
+                provider.name
+            ),
+        )
+    })?;
+    let window = model
+        .and_then(|model| model.context_window_tokens)
+        .or(context_tokens)
+        .unwrap_or(DEFAULT_WINDOW_TOKENS);
+    let mut settings =
+        OpenAiSettings::new(&provider.name, base_url.expose(), &wanted.model, window);
+    settings.api_key = endpoint.api_key.and_then(|key| ApiKey::new(key.expose()));
+    settings.max_output_tokens = model.and_then(|model| model.max_output_tokens);
+    Ok(OpenAiModel::new(settings, Box::new(std::thread::sleep))?)
+}
+
+/// The provider and, where it lists its models, the model.
+fn find<'a>(
+    models: &'a Models,
+    wanted: &ModelRef,
+) -> Result<(&'a Provider, Option<&'a ModelConfig>), CliError> {
+    let names = || {
+        models
+            .providers
+            .iter()
+            .map(|provider| provider.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let provider = match &wanted.provider {
+        Some(name) => models.provider(name).ok_or_else(|| {
+            CliError::new(
+                format!(
+                    "model `{name}/{}`: there is no provider `{name}`",
+                    wanted.model
+                ),
+                format!(
+                    "set `models.providers.{name}` in openclaw.json (configured: {})",
+                    listed(&names())
+                ),
+            )
+        })?,
+        None => models
+            .providers
+            .iter()
+            .find(|it| it.model(&wanted.model).is_some())
+            .ok_or_else(|| {
+                CliError::new(
+                    format!("no provider has a model `{}`", wanted.model),
+                    format!(
+                        "name it as `<provider>/{}` (configured: {})",
+                        wanted.model,
+                        listed(&names())
+                    ),
+                )
+            })?,
+    };
+    let model = provider.model(&wanted.model);
+    if model.is_none() && !provider.models.is_empty() {
+        let known = provider
+            .models
+            .iter()
+            .map(|model| model.id.as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+        return Err(CliError::new(
+            format!(
+                "provider `{}` has no model `{}`",
+                provider.name, wanted.model
+            ),
+            format!("it has: {known}"),
+        ));
+    }
+    Ok((provider, model))
+}
+
+fn listed(names: &str) -> &str {
+    if names.is_empty() { "none" } else { names }
+}
