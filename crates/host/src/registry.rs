@@ -35,6 +35,7 @@ pub(crate) enum Registered {
 }
 
 pub(crate) struct Registry {
+    built_in: EngineFactory,
     sources: Vec<PluginSource>,
     private_dir: PathBuf,
     loaded: Mutex<HashMap<String, Arc<Plugin>>>,
@@ -49,7 +50,10 @@ impl Registry {
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
+        let (built_in, _) = EngineFactory::built_in::<Legacy>()
+            .unwrap_or_else(|error| unreachable!("the built-in engine describes itself: {error}"));
         Self {
+            built_in,
             sources,
             private_dir,
             loaded: Mutex::default(),
@@ -65,7 +69,7 @@ impl Registry {
     /// Finds an engine and loads its library. A failure sets the engine aside.
     pub(crate) fn find(&self, engine_id: &str) -> Result<Registered, Box<QuarantineRecord>> {
         if engine_id == LEGACY_ID {
-            return Ok(Registered::BuiltIn(EngineFactory::built_in::<Legacy>()));
+            return Ok(Registered::BuiltIn(self.built_in.clone()));
         }
         if let Some(record) = self.quarantine.record(engine_id) {
             return Err(Box::new(record));

@@ -8,6 +8,7 @@ use abi_stable::abi_stability::stable_abi_trait::StableAbi;
 use abi_stable::library::{AbiHeaderRef, LibHeader};
 use abi_stable::type_layout::TypeLayout;
 use libloading::Library;
+use openclaw_interface::Info;
 use openclaw_interface::abi::{EngineModuleRef, ROOT_SYMBOL};
 use openclaw_interface::hosting::EngineFactory;
 use std::error::Error;
@@ -26,7 +27,7 @@ pub(crate) fn open(
     bytes: &[u8],
     name: &str,
     private_dir: &Path,
-) -> Result<EngineFactory, LoadErrorKind> {
+) -> Result<(EngineFactory, Info), LoadErrorKind> {
     let library = open_copy(bytes, name, private_dir)?;
     // Never closed: instances, answers and thread-locals of the library may live as long as the process.
     let library: &'static Library = Box::leak(Box::new(library));
@@ -35,7 +36,7 @@ pub(crate) fn open(
     // SAFETY: the layouts have just been found compatible.
     let module = unsafe { header.unchecked_layout::<EngineModuleRef>() }
         .map_err(|error| LoadErrorKind::Open(first_line(&error.to_string())))?;
-    Ok(EngineFactory::of_module(module))
+    EngineFactory::of_module(module).map_err(LoadErrorKind::Describe)
 }
 
 fn open_copy(bytes: &[u8], name: &str, private_dir: &Path) -> Result<Library, LoadErrorKind> {

@@ -59,10 +59,7 @@ impl Vetted {
             .file_name()
             .map(|name| name.to_string_lossy())
             .unwrap_or_default();
-        let factory = library::open(&directory.bytes, &name, private_dir).map_err(wrong)?;
-        let info = factory
-            .info()
-            .map_err(|error| wrong(LoadErrorKind::Describe(error)))?;
+        let (factory, info) = library::open(&directory.bytes, &name, private_dir).map_err(wrong)?;
         let problems = validate::problems(&info, &id);
         if !problems.is_empty() {
             return Err(wrong(LoadErrorKind::Contract(problems)));

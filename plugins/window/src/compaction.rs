@@ -1,17 +1,15 @@
 //! When a compaction is worth a move of the window, and what is answered. Knows neither store nor window.
 
 use openclaw_interface::CompactResult;
-use openclaw_interface::model::CompactParams;
+use openclaw_interface::model::{CompactParams, Compaction};
 
 /// Whether somebody needs a smaller prompt now: the model refused it or timed out on it, or a person asked.
 ///
 /// Hosts say so in `runtimeContext.trigger`. Where they do not, a count above the budget and the target that only
 /// people ask for (`threshold`) tell.
 pub(crate) fn is_pressing(params: &CompactParams) -> bool {
-    let trigger = params
-        .extra
-        .get("runtimeContext")
-        .and_then(|context| context.get("trigger")?.as_str());
+    let context = params.runtime_context.as_ref();
+    let trigger = context.and_then(|context| context.get("trigger")?.as_str());
     match trigger {
         Some(trigger) => ["overflow", "timeout_recovery", "manual"].contains(&trigger),
         None => {
@@ -39,11 +37,10 @@ pub(crate) fn promised(tokens_before: u64) -> CompactResult {
         ok: true,
         compacted: true,
         reason: Some("the window moves forward to half of its size".into()),
-        result: Some(
-            [("tokensBefore".to_owned(), tokens_before.into())]
-                .into_iter()
-                .collect(),
-        ),
+        result: Some(Compaction {
+            tokens_before,
+            ..Compaction::default()
+        }),
     }
 }
 

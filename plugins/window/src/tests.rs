@@ -68,6 +68,10 @@ pub(crate) fn engine(agent_dir: Option<&Path>, settings: &Value) -> EngineInstan
     served(agent_dir, settings, NoServices)
 }
 
+fn factory() -> (EngineFactory, Info) {
+    EngineFactory::built_in::<Window>().unwrap()
+}
+
 fn served(
     agent_dir: Option<&Path>,
     settings: &Value,
@@ -78,9 +82,7 @@ fn served(
         agent_dir: agent_dir.map(Path::to_owned),
         ..CreateContext::default()
     };
-    EngineFactory::built_in::<Window>()
-        .create(&context, services)
-        .unwrap()
+    factory().0.create(&context, services).unwrap()
 }
 
 fn session() -> AssembleParams {
@@ -116,7 +118,7 @@ fn compact(agent_dir: &Path, params: Value) -> CompactResult {
 
 #[test]
 fn the_descriptor_agrees_with_the_manifest() {
-    let info = EngineFactory::built_in::<Window>().info().unwrap();
+    let info = factory().1;
     let manifest: Value = serde_json::from_str(include_str!("../openclaw.plugin.json")).unwrap();
     assert_eq!(manifest["id"], info.id);
     assert_eq!(manifest["name"], info.name);
@@ -133,9 +135,7 @@ fn a_wrong_setting_is_refused_by_name() {
         settings: json!({"highShare": 2}).as_object().unwrap().clone(),
         ..CreateContext::default()
     };
-    let error = EngineFactory::built_in::<Window>()
-        .create(&context, NoServices)
-        .unwrap_err();
+    let error = factory().0.create(&context, NoServices).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParams);
     assert_eq!(
         error.message,
@@ -187,7 +187,7 @@ fn a_prompt_that_was_too_large_moves_the_window_once() {
     let result = compact(home.path(), overflow.clone());
     assert!(result.ok && result.compacted);
     assert_eq!(
-        result.result.unwrap()["tokensBefore"],
+        result.result.unwrap().tokens_before,
         assembly.estimated_tokens
     );
     assert!(!compact(home.path(), overflow.clone()).compacted);

@@ -10,8 +10,11 @@ use crate::history::{Held, History, sum};
 use crate::model::{ModelInfo, ToolSpec};
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
-use openclaw_interface::model::{AssembleParams, SessionParams, SessionTarget};
-use serde_json::{Map, json};
+use openclaw_interface::model::{
+    AssembleParams, ExecutionHost, Limits, ModelFacts, RuntimeSettings, SelectionFacts,
+    SelectionSource, SessionParams, SessionTarget,
+};
+use serde_json::Map;
 
 /// Tokens kept free for the answer, where the window allows it.
 const RESERVE_TOKENS: u64 = 20_000;
@@ -120,7 +123,7 @@ impl<'h> Admitted<'h> {
             model: Some(model.id.clone()),
             available_tools: tools.iter().map(|tool| tool.name.clone()).collect(),
             runtime_settings: Some(self.turn.runtime_settings(model, budget_tokens)),
-            extra: Map::new(),
+            ..AssembleParams::default()
         };
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
@@ -170,18 +173,32 @@ impl Turn<'_> {
         }
     }
 
-    /// Facts about this run, schema version 1.
-    fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> serde_json::Value {
-        json!({
-            "schemaVersion": 1,
-            "runtime": { "host": "openclaw", "mode": "normal", "harnessId": null, "runtimeId": null },
-            "model": {
-                "requested": model.id, "resolved": model.id, "provider": model.provider, "family": null,
+    /// Facts about this run.
+    fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> RuntimeSettings {
+        let known = |text: &str| Some(text.to_owned());
+        RuntimeSettings {
+            model: ModelFacts {
+                requested: known(&model.id),
+                resolved: known(&model.id),
+                provider: known(&model.provider),
+                ..ModelFacts::default()
             },
-            "contextEngineSelection": { "selectedId": self.record.asked.engine_id, "source": "configured" },
-            "executionHost": { "id": "openclaw-native", "label": "openclaw-native host" },
-            "limits": { "promptTokenBudget": budget_tokens, "maxOutputTokens": model.max_output_tokens },
-            "diagnostics": { "fallbackReason": null, "degradedReason": null },
-        })
+            context_engine_selection: SelectionFacts {
+                selected_id: known(&self.record.asked.engine_id),
+                source: SelectionSource::Configured,
+                ..SelectionFacts::default()
+            },
+            execution_host: ExecutionHost {
+                id: known("openclaw-native"),
+                label: known("openclaw-native host"),
+                ..ExecutionHost::default()
+            },
+            limits: Limits {
+                prompt_token_budget: Some(budget_tokens as f64),
+                max_output_tokens: model.max_output_tokens.map(|tokens| tokens as f64),
+                ..Limits::default()
+            },
+            ..RuntimeSettings::default()
+        }
     }
 }

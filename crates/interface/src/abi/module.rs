@@ -22,8 +22,12 @@ pub struct EngineModule {
     /// The descriptor, as the JSON object of [`Info`](crate::Info). Runs no engine code but `info`.
     pub info: extern "C" fn() -> Reply,
     /// Makes an instance from the JSON object of [`CreateContext`](crate::CreateContext).
-    #[sabi(last_prefix_field)]
     pub create: extern "C" fn(RStr<'_>, HostObject) -> RResult<EngineObject, EngineError>,
+    /// The agent tools the engine brings, as a JSON list of [`ToolDescriptor`](crate::model::ToolDescriptor).
+    pub tools: extern "C" fn() -> Reply,
+    /// Runs a tool from the JSON object of [`ToolCall`](crate::model::ToolCall); needs no instance.
+    #[sabi(last_prefix_field)]
+    pub execute_tool: extern "C" fn(RStr<'_>, HostObject) -> Reply,
 }
 
 impl RootModule for EngineModuleRef {

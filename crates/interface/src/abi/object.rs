@@ -26,6 +26,13 @@ pub trait Engine {
     fn assemble(&mut self, request: AssembleReq<'_>) -> RResult<AssembleOut, EngineError>;
     /// See [`ContextEngine::compact`](crate::ContextEngine::compact).
     fn compact(&mut self, params_json: RStr<'_>) -> Reply;
+    /// See [`ContextEngine::prepare_subagent_spawn`](crate::ContextEngine::prepare_subagent_spawn). Answers `null` or
+    /// the handle.
+    fn prepare_subagent_spawn(&mut self, params_json: RStr<'_>) -> Reply;
+    /// See [`ContextEngine::rollback_subagent_spawn`](crate::ContextEngine::rollback_subagent_spawn).
+    fn rollback_subagent_spawn(&mut self, handle_json: RStr<'_>) -> Reply;
+    /// See [`ContextEngine::on_subagent_ended`](crate::ContextEngine::on_subagent_ended).
+    fn on_subagent_ended(&mut self, params_json: RStr<'_>) -> Reply;
     /// See [`ContextEngine::dispose`](crate::ContextEngine::dispose).
     fn dispose(&mut self) -> Reply;
     /// The growth lane: hooks newer than this trait, by their contract name.

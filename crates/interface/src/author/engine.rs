@@ -4,7 +4,8 @@ use crate::author::Host;
 use crate::model::{
     AssembleParams, Assembly, BatchParams, BootstrapResult, CommitParams, CommitResult,
     CompactParams, CompactResult, CreateContext, EngineError, Info, IngestResult,
-    MaintenanceResult, Message, Messages, SessionParams,
+    MaintenanceResult, Message, Messages, SessionParams, SpawnHandle, SpawnParams,
+    SubagentEndedParams, ToolAnswer, ToolCall, ToolDescriptor,
 };
 
 /// What [`ContextEngine::assemble`] receives.
@@ -138,6 +139,47 @@ pub trait ContextEngine: Sized + Send + 'static {
         Err(EngineError::unsupported("compact"))
     }
 
+    /// Prepares for a child session, before it is dispatched. `Some` handle comes back to
+    /// [`rollback_subagent_spawn`](Self::rollback_subagent_spawn) of the same instance when the spawn fails.
+    ///
+    /// # Errors
+    ///
+    /// The spawn fails and the engine is quarantined.
+    fn prepare_subagent_spawn(
+        &mut self,
+        _params: &SpawnParams,
+    ) -> Result<Option<SpawnHandle>, EngineError> {
+        Err(EngineError::unsupported("prepareSubagentSpawn"))
+    }
+
+    /// Takes a preparation back, at most once.
+    ///
+    /// # Errors
+    ///
+    /// Logged.
+    fn rollback_subagent_spawn(&mut self, _handle: SpawnHandle) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Hears that a child session ended. Comes on a fresh instance, possibly more than once for one child and for
+    /// children that were never prepared; must be idempotent.
+    ///
+    /// # Errors
+    ///
+    /// Logged, and the engine is quarantined.
+    fn on_subagent_ended(&mut self, _params: &SubagentEndedParams) -> Result<(), EngineError> {
+        Err(EngineError::unsupported("onSubagentEnded"))
+    }
+
+    /// A hook newer than this trait, by its contract name.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a name the engine does not know.
+    fn call(&mut self, method: &str, _params_json: &str) -> Result<String, EngineError> {
+        Err(EngineError::unsupported(method))
+    }
+
     /// Says goodbye. Called once per instance, after everything else; a process that dies never calls it.
     ///
     /// # Errors
@@ -145,5 +187,19 @@ pub trait ContextEngine: Sized + Send + 'static {
     /// Logged.
     fn dispose(&mut self) -> Result<(), EngineError> {
         Ok(())
+    }
+
+    /// The agent tools the engine brings. Called before any instance exists; no side effects.
+    fn tools() -> Vec<ToolDescriptor> {
+        Vec::new()
+    }
+
+    /// Runs one of its tools, without an instance: what it needs it opens itself below `call.context.agent_dir`.
+    ///
+    /// # Errors
+    ///
+    /// The model is told that the tool failed. A failure the model should learn from is an answer with `is_error`.
+    fn execute_tool(call: &ToolCall, _host: &Host) -> Result<ToolAnswer, EngineError> {
+        Err(EngineError::unsupported(&call.name))
     }
 }

@@ -71,6 +71,8 @@ impl<E: ContextEngine> Module<E> {
     const VALUE: &'static WithMetadata<EngineModule> = &WithMetadata::new(EngineModule {
         info: info::<E>,
         create: create::<E>,
+        tools: tools::<E>,
+        execute_tool: execute_tool::<E>,
     });
 }
 
@@ -96,4 +98,15 @@ pub extern "C" fn create<E: ContextEngine>(
         Ok(engine) => RResult::ROk(object(engine)),
         Err(error) => RResult::RErr(error.into()),
     }
+}
+
+/// `EngineModule::tools` of engine `E`.
+pub extern "C" fn tools<E: ContextEngine>() -> Reply {
+    reply(guard::run(E::tools).map_err(EngineError::from))
+}
+
+/// `EngineModule::execute_tool` of engine `E`.
+pub extern "C" fn execute_tool<E: ContextEngine>(call_json: RStr<'_>, host: HostObject) -> Reply {
+    let ran = guard::run(|| E::execute_tool(&params(&call_json)?, &Host::new(host)));
+    reply(ran.unwrap_or_else(|panic| Err(panic.into())))
 }

@@ -3,6 +3,7 @@
 use crate::abi::HostObject;
 use crate::convert::reply_text;
 use crate::model::EngineError;
+use crate::model::service::Service;
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,6 +71,16 @@ impl Host {
     #[must_use]
     pub fn count_tokens(&self, text: &str) -> u64 {
         self.0.0.count_tokens(text.into())
+    }
+
+    /// Calls a service of the host. A call names those it may use in `host_services`.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` when this host, or this call, does not have the service; else what the service answered.
+    pub fn ask<S: Service>(&self, request: &S) -> Result<S::Answer, EngineError> {
+        let answer = self.call(S::NAME, &serde_json::to_string(request)?)?;
+        Ok(serde_json::from_str(&answer)?)
     }
 
     /// Calls a service by name with a JSON object, and gets one back.

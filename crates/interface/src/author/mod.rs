@@ -11,7 +11,9 @@ pub use host::{Host, LogLevel};
 /// What [`export_engine!`](crate::export_engine) needs in the author's crate.
 #[doc(hidden)]
 pub mod macros {
-    pub use super::export::{RootHeader, RootResult, create, header, info, root};
+    pub use super::export::{
+        RootHeader, RootResult, create, execute_tool, header, info, root, tools,
+    };
 }
 
 pub(crate) use shim::object;

@@ -139,12 +139,27 @@ impl<E: ContextEngine> Engine for Shim<E> {
         reply(self.call(|engine| engine.compact(&params(&params_json)?)))
     }
 
+    fn prepare_subagent_spawn(&mut self, params_json: RStr<'_>) -> Reply {
+        reply(self.call(|engine| engine.prepare_subagent_spawn(&params(&params_json)?)))
+    }
+
+    fn rollback_subagent_spawn(&mut self, handle_json: RStr<'_>) -> Reply {
+        reply(self.call(|engine| engine.rollback_subagent_spawn(params(&handle_json)?)))
+    }
+
+    fn on_subagent_ended(&mut self, params_json: RStr<'_>) -> Reply {
+        reply(self.call(|engine| engine.on_subagent_ended(&params(&params_json)?)))
+    }
+
     fn dispose(&mut self) -> Reply {
         reply(self.call(ContextEngine::dispose))
     }
 
-    fn call_json(&mut self, method: RStr<'_>, _params_json: RStr<'_>) -> Reply {
-        RResult::RErr(EngineError::unsupported(&method).into())
+    fn call_json(&mut self, method: RStr<'_>, params_json: RStr<'_>) -> Reply {
+        match self.call(|engine| engine.call(&method, &params_json)) {
+            Ok(json) => RResult::ROk(json.into()),
+            Err(error) => RResult::RErr(error.into()),
+        }
     }
 }
 

@@ -1,30 +1,35 @@
 //! An engine instance as a host holds it.
 
-use crate::abi::{AssembleOut, AssembleReq, EngineObject, MessagesReq};
+use super::project::Accepted;
+use crate::abi::{AssembleOut, AssembleReq, EngineObject, MessagesReq, Reply};
 use crate::convert::reply_text;
 use crate::model::{
     AssembleParams, Assembly, BatchParams, BootstrapResult, CommitParams, CommitResult,
     CompactParams, CompactResult, EngineError, ErrorCode, IngestResult, MaintenanceResult, Message,
-    SessionParams,
+    SessionParams, SpawnHandle, SpawnParams, SubagentEndedParams,
 };
 use abi_stable::std_types::{RResult, RString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::fmt;
 
 /// An engine instance, wherever it came from.
 ///
 /// Answers are parsed and copied; an answer that does not parse is an error of kind `InvalidAnswer`. What the answer
 /// *means* (picks in range, budgets) is for the host to check.
-pub struct EngineInstance(EngineObject);
+pub struct EngineInstance {
+    object: EngineObject,
+    accepted: Accepted,
+}
 
 // SAFETY: the contract lets any thread call an instance, one call at a time; `ContextEngine` requires `Send`, and
 // `&mut self` keeps calls apart.
 unsafe impl Send for EngineInstance {}
 
 impl EngineInstance {
-    pub(super) fn new(object: EngineObject) -> Self {
-        Self(object)
+    pub(super) fn new(object: EngineObject, accepted: Accepted) -> Self {
+        Self { object, accepted }
     }
 
     /// See [`ContextEngine::bootstrap`](crate::ContextEngine::bootstrap).
@@ -33,7 +38,7 @@ impl EngineInstance {
     ///
     /// What the engine answered, or that its answer cannot be read. The same holds for every hook below.
     pub fn bootstrap(&mut self, params: &SessionParams) -> Result<BootstrapResult, EngineError> {
-        answer(reply_text(self.0.bootstrap(text(params)?.as_str().into())))
+        answer(self.small(params, |object, params| object.bootstrap(params.into())))
     }
 
     /// See [`ContextEngine::maintain`](crate::ContextEngine::maintain).
@@ -42,7 +47,7 @@ impl EngineInstance {
     ///
     /// As [`Self::bootstrap`].
     pub fn maintain(&mut self, params: &SessionParams) -> Result<MaintenanceResult, EngineError> {
-        answer(reply_text(self.0.maintain(text(params)?.as_str().into())))
+        answer(self.small(params, |object, params| object.maintain(params.into())))
     }
 
     /// See [`ContextEngine::ingest`](crate::ContextEngine::ingest).
@@ -55,10 +60,7 @@ impl EngineInstance {
         message: Message<'_>,
         params: &BatchParams,
     ) -> Result<IngestResult, EngineError> {
-        let params = text(params)?;
-        let messages = [message];
-        let request = messages_request(&messages, &params);
-        answer(reply_text(self.0.ingest(request)))
+        answer(self.with_messages(&[message], params, |object, request| object.ingest(request)))
     }
 
     /// See [`ContextEngine::ingest_batch`](crate::ContextEngine::ingest_batch).
@@ -71,10 +73,9 @@ impl EngineInstance {
         messages: &[Message<'_>],
         params: &BatchParams,
     ) -> Result<IngestResult, EngineError> {
-        answer(reply_text(
-            self.0
-                .ingest_batch(messages_request(messages, &text(params)?)),
-        ))
+        answer(self.with_messages(messages, params, |object, request| {
+            object.ingest_batch(request)
+        }))
     }
 
     /// See [`ContextEngine::after_turn`](crate::ContextEngine::after_turn).
@@ -87,10 +88,9 @@ impl EngineInstance {
         messages: &[Message<'_>],
         params: &BatchParams,
     ) -> Result<(), EngineError> {
-        reply_text(
-            self.0
-                .after_turn(messages_request(messages, &text(params)?)),
-        )
+        self.with_messages(messages, params, |object, request| {
+            object.after_turn(request)
+        })
         .map(drop)
     }
 
@@ -104,10 +104,9 @@ impl EngineInstance {
         messages: &[Message<'_>],
         params: &CommitParams,
     ) -> Result<CommitResult, EngineError> {
-        answer(reply_text(
-            self.0
-                .commit_turn(messages_request(messages, &text(params)?)),
-        ))
+        answer(self.with_messages(messages, params, |object, request| {
+            object.commit_turn(request)
+        }))
     }
 
     /// See [`ContextEngine::assemble`](crate::ContextEngine::assemble). `token_budget`: `None` when not known.
@@ -121,16 +120,18 @@ impl EngineInstance {
         token_budget: Option<u64>,
         params: &AssembleParams,
     ) -> Result<Assembly, EngineError> {
-        let params = text(params)?;
-        let answer = self.0.assemble(AssembleReq {
-            messages: Message::views(messages).into(),
-            token_budget: token_budget.unwrap_or(0),
-            params_json: params.as_str().into(),
-        });
-        match answer {
-            RResult::ROk(out) => assembly(&out),
-            RResult::RErr(error) => Err(error.into()),
-        }
+        let Self { object, accepted } = self;
+        accepted.call(params, |params| {
+            let request = AssembleReq {
+                messages: Message::views(messages).into(),
+                token_budget: token_budget.unwrap_or(0),
+                params_json: params.into(),
+            };
+            match object.assemble(request) {
+                RResult::ROk(out) => assembly(&out),
+                RResult::RErr(error) => Err(error.into()),
+            }
+        })
     }
 
     /// See [`ContextEngine::compact`](crate::ContextEngine::compact).
@@ -139,7 +140,58 @@ impl EngineInstance {
     ///
     /// As [`Self::bootstrap`].
     pub fn compact(&mut self, params: &CompactParams) -> Result<CompactResult, EngineError> {
-        answer(reply_text(self.0.compact(text(params)?.as_str().into())))
+        answer(self.small(params, |object, params| object.compact(params.into())))
+    }
+
+    /// See [`ContextEngine::prepare_subagent_spawn`](crate::ContextEngine::prepare_subagent_spawn).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::bootstrap`].
+    pub fn prepare_subagent_spawn(
+        &mut self,
+        params: &SpawnParams,
+    ) -> Result<Option<SpawnHandle>, EngineError> {
+        let handle: Value = answer(self.small(params, |object, params| {
+            object.prepare_subagent_spawn(params.into())
+        }))?;
+        Ok(Some(handle)
+            .filter(|handle| !handle.is_null())
+            .map(SpawnHandle))
+    }
+
+    /// See [`ContextEngine::rollback_subagent_spawn`](crate::ContextEngine::rollback_subagent_spawn).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::bootstrap`].
+    pub fn rollback_subagent_spawn(&mut self, handle: SpawnHandle) -> Result<(), EngineError> {
+        reply_text(
+            self.object
+                .rollback_subagent_spawn(handle.0.to_string().as_str().into()),
+        )
+        .map(drop)
+    }
+
+    /// See [`ContextEngine::on_subagent_ended`](crate::ContextEngine::on_subagent_ended).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::bootstrap`].
+    pub fn on_subagent_ended(&mut self, params: &SubagentEndedParams) -> Result<(), EngineError> {
+        self.small(params, |object, params| {
+            object.on_subagent_ended(params.into())
+        })
+        .map(drop)
+    }
+
+    /// A hook newer than this trait, by its contract name; takes and answers a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a name the engine does not know.
+    pub fn call(&mut self, method: &str, params_json: &str) -> Result<String, EngineError> {
+        reply_text(self.object.call_json(method.into(), params_json.into()))
     }
 
     /// See [`ContextEngine::dispose`](crate::ContextEngine::dispose).
@@ -148,7 +200,34 @@ impl EngineInstance {
     ///
     /// As [`Self::bootstrap`].
     pub fn dispose(&mut self) -> Result<(), EngineError> {
-        reply_text(self.0.dispose()).map(drop)
+        reply_text(self.object.dispose()).map(drop)
+    }
+
+    /// Calls a hook that takes a JSON object and answers one.
+    fn small(
+        &mut self,
+        params: &impl Serialize,
+        mut call: impl FnMut(&mut EngineObject, &str) -> Reply,
+    ) -> Result<String, EngineError> {
+        let Self { object, accepted } = self;
+        accepted.call(params, |params| reply_text(call(object, params)))
+    }
+
+    /// Calls a hook that also takes messages.
+    fn with_messages(
+        &mut self,
+        messages: &[Message<'_>],
+        params: &impl Serialize,
+        mut call: impl FnMut(&mut EngineObject, MessagesReq<'_>) -> Reply,
+    ) -> Result<String, EngineError> {
+        let Self { object, accepted } = self;
+        accepted.call(params, |params| {
+            let request = MessagesReq {
+                messages: Message::views(messages).into(),
+                params_json: params.into(),
+            };
+            reply_text(call(object, request))
+        })
     }
 }
 
@@ -156,15 +235,6 @@ impl fmt::Debug for EngineInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EngineInstance")
     }
-}
-
-fn text(params: &impl Serialize) -> Result<String, EngineError> {
-    serde_json::to_string(params).map_err(|error| {
-        EngineError::new(
-            ErrorCode::InvalidParams,
-            format!("cannot write the parameters: {error}"),
-        )
-    })
 }
 
 fn answer<T: DeserializeOwned>(reply: Result<String, EngineError>) -> Result<T, EngineError> {
@@ -175,13 +245,6 @@ fn answer<T: DeserializeOwned>(reply: Result<String, EngineError>) -> Result<T, 
             format!("the answer cannot be read: {error}"),
         )
     })
-}
-
-fn messages_request<'a>(messages: &'a [Message<'a>], params: &'a str) -> MessagesReq<'a> {
-    MessagesReq {
-        messages: Message::views(messages).into(),
-        params_json: params.into(),
-    }
 }
 
 fn assembly(out: &AssembleOut) -> Result<Assembly, EngineError> {

@@ -4,6 +4,7 @@
 
 mod engine;
 mod module;
+mod project;
 mod services;
 
 pub use engine::EngineInstance;

@@ -32,6 +32,10 @@ pub struct Info {
     /// Capabilities a host must have, by operation (`agent-run`, `manual-compact`, `subagent-spawn`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host_requirements: BTreeMap<String, HostRequirement>,
+    /// Optional hooks the engine has, by contract name (`bootstrap`, `afterTurn`, …). Absent: the host finds out by
+    /// calling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Vec<String>>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

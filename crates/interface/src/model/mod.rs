@@ -7,9 +7,14 @@ mod context;
 mod error;
 mod info;
 mod message;
+mod open;
 mod params;
 mod result;
 mod role;
+mod runtime;
+pub mod service;
+mod subagent;
+mod tool;
 
 pub use context::CreateContext;
 pub use error::{EngineError, ErrorCode};
@@ -20,6 +25,13 @@ pub use params::{
 };
 pub use result::{
     Assembly, AssemblyExtra, BootstrapResult, CommitResult, CommitStatus, CompactResult,
-    IngestResult, MaintenanceResult, PromptAuthority,
+    Compaction, ContextProjection, IngestResult, MaintenanceResult, ProjectionMode,
+    PromptAuthority,
 };
 pub use role::Role;
+pub use runtime::{
+    Diagnostics, ExecutionHost, Limits, ModelFacts, ReasonCode, RuntimeFacts, RuntimeMode,
+    RuntimeSettings, SelectionFacts, SelectionSource,
+};
+pub use subagent::{EndReason, SpawnHandle, SpawnMode, SpawnParams, SubagentEndedParams};
+pub use tool::{ToolAnswer, ToolCall, ToolDescriptor};

@@ -2,6 +2,7 @@
 //!
 //! Missing keys have defaults and unknown ones are kept, so that either side may be the older one.
 
+use super::RuntimeSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -44,10 +45,13 @@ pub struct SessionParams {
     pub session_target: Option<SessionTarget>,
     /// Facts about this run, schema version 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub runtime_settings: Option<Value>,
+    pub runtime_settings: Option<RuntimeSettings>,
     /// Open record of what the host knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime_context: Option<Map<String, Value>>,
+    /// Services of the host that this call may use, by name; see [`service`](crate::model::service).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_services: Vec<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -72,7 +76,16 @@ pub struct AssembleParams {
     pub available_tools: Vec<String>,
     /// Facts about this run, schema version 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub runtime_settings: Option<Value>,
+    pub runtime_settings: Option<RuntimeSettings>,
+    /// How to cite memory; only where the configuration says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citations_mode: Option<String>,
+    /// Open record of what the host knows; most hosts send none here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_context: Option<Map<String, Value>>,
+    /// Services of the host that this call may use, by name; see [`service`](crate::model::service).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_services: Vec<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -92,6 +105,15 @@ pub struct BatchParams {
     /// `after_turn` only: index where this run's messages start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_prompt_message_count: Option<u64>,
+    /// `after_turn` only: tokens the whole prompt may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<u64>,
+    /// `after_turn` only: facts about this run, schema version 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_settings: Option<RuntimeSettings>,
+    /// `after_turn` only: open record of what the host knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_context: Option<Map<String, Value>>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -178,6 +200,18 @@ pub struct CompactParams {
     /// What the user asked the summary to focus on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_instructions: Option<String>,
+    /// Address of the transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_target: Option<SessionTarget>,
+    /// Facts about this run, schema version 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_settings: Option<RuntimeSettings>,
+    /// Open record of what the host knows, `trigger` among it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_context: Option<Map<String, Value>>,
+    /// Services of the host that this call may use, by name; see [`service`](crate::model::service).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_services: Vec<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

@@ -1,6 +1,7 @@
 //! What hooks answer.
 
-use super::Messages;
+use super::open::open_words;
+use super::{Messages, SessionTarget};
 use crate::abi::Pick;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,21 +55,47 @@ pub struct AssemblyExtra {
     pub prompt_authority: Option<PromptAuthority>,
     /// How hosts with persistent threads project the messages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_projection: Option<Value>,
+    pub context_projection: Option<ContextProjection>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// Which size counts when the host checks for overflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PromptAuthority {
-    /// The history before assembly may be too large even when the answer fits.
-    PreassemblyMayOverflow,
-    /// The assembled list; also what any other value means.
-    #[serde(other)]
-    Assembled,
+open_words! {
+    /// Which size counts when the host checks for overflow.
+    PromptAuthority {
+        /// The assembled list; also what any other word means.
+        Assembled = "assembled",
+        /// The history before assembly may be too large even when the answer fits.
+        PreassemblyMayOverflow = "preassembly_may_overflow",
+    }
+}
+
+/// How a host with persistent threads projects an assembled list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextProjection {
+    /// When to project.
+    pub mode: ProjectionMode,
+    /// Name of this state of the context; another one projects anew. Needed by `thread_bootstrap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<String>,
+    /// Fingerprint of the projected context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+open_words! {
+    /// When a host with persistent threads projects.
+    ProjectionMode {
+        /// In every turn.
+        PerTurn = "per_turn",
+        /// When a thread starts, and when the epoch changes.
+        ThreadBootstrap = "thread_bootstrap",
+    }
 }
 
 /// Answer of `bootstrap`.
@@ -140,7 +167,36 @@ pub struct CompactResult {
     /// Why not, or how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Summary, first kept entry, sizes, successor session.
+    /// What changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<Map<String, Value>>,
+    pub result: Option<Compaction>,
+}
+
+/// What a compaction changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Compaction {
+    /// What stands for the folded messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The first entry that stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_kept_entry_id: Option<String>,
+    /// Tokens before.
+    pub tokens_before: u64,
+    /// Tokens after, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
+    /// More for the host's records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Successor: the transcript the session goes on with. The host makes it; it must not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Successor as an address; agent, session key and store must stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_target: Option<SessionTarget>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }

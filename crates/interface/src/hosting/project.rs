@@ -1,0 +1,196 @@
+//! Which parameters an engine gets.
+//!
+//! Six parameters are added by hosts. An engine that lists the ones it accepts gets no others of the six; all other
+//! parameters always pass. An older, strict engine that answers *unknown parameter X* is called again without X, and X
+//! is remembered for every later call of any instance.
+
+use crate::model::{EngineError, ErrorCode};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Parameters that hosts add.
+const HOST_PARAMS: [&str; 6] = [
+    "sessionKey",
+    "prompt",
+    "runtimeSettings",
+    "sessionTarget",
+    "runtimeContext",
+    "abortSignal",
+];
+
+/// What an engine accepts, shared by its instances.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Accepted {
+    listed: Option<Arc<BTreeSet<String>>>,
+    refused: Arc<Mutex<BTreeSet<&'static str>>>,
+}
+
+impl Accepted {
+    /// `listed`: the descriptor's `acceptedHostParams`.
+    pub(super) fn new(listed: Option<Vec<String>>) -> Self {
+        Self {
+            listed: listed.map(|names| Arc::new(names.into_iter().collect())),
+            refused: Arc::default(),
+        }
+    }
+
+    /// Calls `call` with the parameters the engine accepts, once more for each that it says it does not know.
+    pub(super) fn call<T>(
+        &self,
+        params: &impl Serialize,
+        mut call: impl FnMut(&str) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let mut value = serde_json::to_value(params).map_err(|error| {
+            EngineError::new(
+                ErrorCode::InvalidParams,
+                format!("cannot write the parameters: {error}"),
+            )
+        })?;
+        self.project(&mut value);
+        loop {
+            let result = call(&value.to_string());
+            match result
+                .as_ref()
+                .err()
+                .and_then(|error| unknown_parameter(error, &value))
+            {
+                Some(name) => {
+                    self.refused
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(name);
+                    self.project(&mut value);
+                }
+                None => return result,
+            }
+        }
+    }
+
+    fn project(&self, value: &mut Value) {
+        let Some(params) = value.as_object_mut() else {
+            return;
+        };
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in HOST_PARAMS {
+            let unlisted = self
+                .listed
+                .as_ref()
+                .is_some_and(|listed| !listed.contains(name));
+            if unlisted || refused.contains(name) {
+                params.shift_remove(name);
+            }
+        }
+    }
+}
+
+/// The host parameter of `params` that an error says is unknown.
+fn unknown_parameter(error: &EngineError, params: &Value) -> Option<&'static str> {
+    if !matches!(error.code, ErrorCode::Failed | ErrorCode::InvalidParams) {
+        return None;
+    }
+    let text = error.message.to_ascii_lowercase();
+    let at = ["unknown parameter", "unknown field", "unrecognized key"]
+        .iter()
+        .find_map(|words| text.find(words))?;
+    let mut words = error.message[at..]
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .skip(2);
+    let named = words.next().map(|word| {
+        if word == "s" {
+            words.next().unwrap_or_default()
+        } else {
+            word
+        }
+    })?;
+    HOST_PARAMS
+        .into_iter()
+        .find(|name| *name == named && params.get(name).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn full() -> Value {
+        json!({ "sessionId": "s", "sessionKey": "k", "prompt": "p", "runtimeSettings": {}, "messages": [] })
+    }
+
+    fn keys(text: &str) -> Vec<String> {
+        let value: Value = serde_json::from_str(text).unwrap();
+        value.as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn listed_host_parameters_pass_and_others_always_do() {
+        for (listed, expected) in [
+            (
+                None,
+                vec![
+                    "sessionId",
+                    "sessionKey",
+                    "prompt",
+                    "runtimeSettings",
+                    "messages",
+                ],
+            ),
+            (Some(vec![]), vec!["sessionId", "messages"]),
+            (
+                Some(vec!["prompt".to_owned(), "no-such".to_owned()]),
+                vec!["sessionId", "prompt", "messages"],
+            ),
+        ] {
+            let seen = Accepted::new(listed)
+                .call(&full(), |text| Ok(keys(text)))
+                .unwrap();
+            assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn strict_engine_is_called_again_without_what_it_does_not_know() {
+        let accepted = Accepted::new(None);
+        let mut calls = Vec::new();
+        let strict = |text: &str| {
+            let keys = keys(text);
+            let unknown = ["prompt", "runtimeSettings"]
+                .iter()
+                .find(|name| keys.iter().any(|key| key == *name));
+            match unknown {
+                Some(name) => Err(EngineError::failed(format!("unknown parameter `{name}`"))),
+                None => Ok(keys),
+            }
+        };
+        let seen = accepted.call(&full(), |text| {
+            calls.push(text.to_owned());
+            strict(text)
+        });
+        assert_eq!(seen.unwrap(), ["sessionId", "sessionKey", "messages"]);
+        assert_eq!(calls.len(), 3);
+        let again = accepted
+            .clone()
+            .call(&full(), |text| Ok(keys(text)))
+            .unwrap();
+        assert_eq!(again, ["sessionId", "sessionKey", "messages"], "remembered");
+    }
+
+    #[test]
+    fn other_errors_and_other_parameters_are_not_retried() {
+        for message in [
+            "no disk",
+            "unknown parameter messages",
+            "unknown parameter",
+            "unknown field `abortSignal`",
+        ] {
+            let mut calls = 0;
+            let result: Result<(), _> = Accepted::new(None).call(&full(), |_| {
+                calls += 1;
+                Err(EngineError::failed(message))
+            });
+            assert_eq!((result.unwrap_err().message.as_str(), calls), (message, 1));
+        }
+    }
+}
