@@ -4,5 +4,6 @@
 
 mod failures;
 mod loading;
+mod panics;
 mod tidy;
 mod turns;

@@ -1,7 +1,5 @@
 //! An engine that misbehaves as its settings say: `{"assemble": "panic"}`. Without settings it passes everything
-//! through and acknowledges every commit.
-
-#![forbid(unsafe_code)]
+//! through and acknowledges every commit. The variable `UNRULY_INFO_PANICS` makes its descriptor panic.
 
 use openclaw_interface::abi::Pick;
 use openclaw_interface::model::{CommitParams, SessionParams};
@@ -19,13 +17,53 @@ struct Unruly {
 
 export_engine!(Unruly);
 
-/// A panic payload whose destructor panics.
-struct Bomb;
+/// A panic payload whose destructor panics, with such a payload again, this many times.
+struct Bomb(u32);
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        panic!("the payload's destructor panics too");
+        if self.0 > 0 {
+            std::panic::panic_any(Bomb(self.0 - 1));
+        }
     }
+}
+
+/// Panics when dropped.
+struct PanicsInDrop;
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        panic!("a destructor panics");
+    }
+}
+
+/// Ends the process in ways no guard can catch.
+fn end_process(how: &str) {
+    match how {
+        "abort" => std::process::abort(),
+        "exit" => std::process::exit(7),
+        "panic-while-unwinding" => {
+            let _second = PanicsInDrop;
+            panic!("the first panic");
+        }
+        "stack-overflow" => {
+            std::hint::black_box(recurse(1));
+        }
+        "segfault" => {
+            let nowhere = std::hint::black_box(std::ptr::null_mut::<u8>());
+            // SAFETY: there is none; crashing is the point.
+            unsafe { nowhere.write_volatile(1) };
+        }
+        _ => {}
+    }
+}
+
+fn recurse(depth: u64) -> u64 {
+    let room = std::hint::black_box([depth; 512]);
+    if room[0] == u64::MAX {
+        return 0;
+    }
+    recurse(depth + 1) + room[depth as usize % 512]
 }
 
 /// Misbehaves when `settings` ask for it in `hook`; hands back a behaviour it does not know.
@@ -35,7 +73,9 @@ fn misbehave<'a>(
 ) -> Result<Option<&'a str>, EngineError> {
     match settings.get(hook).and_then(Value::as_str) {
         Some("panic") => panic!("unruly panics in {hook}"),
-        Some("bomb") => std::panic::panic_any(Bomb),
+        Some("panic-str") => std::panic::panic_any("unruly panics with a str"),
+        Some("panic-number") => std::panic::panic_any(7),
+        Some("bomb") => std::panic::panic_any(Bomb(3)),
         Some("error") => Err(EngineError::failed(format!("unruly fails in {hook}"))),
         other => Ok(other),
     }
@@ -53,6 +93,9 @@ impl ContextEngine for Unruly {
     const ID: &'static str = "unruly";
 
     fn info() -> Info {
+        if std::env::var_os("UNRULY_INFO_PANICS").is_some() {
+            panic!("unruly panics in info");
+        }
         Info::new(Self::ID, "Unruly engine")
             .version(env!("CARGO_PKG_VERSION"))
             .durable_turns()
@@ -84,6 +127,22 @@ impl ContextEngine for Unruly {
         let messages = request.messages;
         let mut assembly = Assembly::pass_through(messages);
         match misbehave(&self.settings, "assemble")? {
+            Some("panic-on-a-thread") => {
+                let ended = std::thread::spawn(|| panic!("unruly panics on a thread")).join();
+                return Err(EngineError::failed(format!(
+                    "a thread of the engine panicked: {}",
+                    ended.is_err()
+                )));
+            }
+            Some("ask-host") => {
+                let answer = self.host.call("explode", "{}");
+                return Err(answer
+                    .err()
+                    .unwrap_or_else(|| EngineError::failed("the host answered")));
+            }
+            Some(
+                how @ ("abort" | "exit" | "panic-while-unwinding" | "stack-overflow" | "segfault"),
+            ) => end_process(how),
             Some("index") => {
                 let list = [messages.len()];
                 assembly.estimated_tokens = list[messages.len() + 1] as u64;
