@@ -2,8 +2,9 @@
 
 use crate::history::{Held, apply, sum};
 use crate::tokens::TokenCounter;
+use openclaw_interface::Role;
 use openclaw_interface::abi::Pick;
-use openclaw_interface::{Assembly, Role};
+use openclaw_interface::hosting::AssemblyView;
 use openclaw_transcript::{Message, groups_by_role, newest_within, pair};
 
 /// A list that may go to a model.
@@ -18,6 +19,23 @@ pub(crate) struct Checked {
     pub(crate) mends: Vec<String>,
 }
 
+/// What an engine assembled, wherever it lies.
+pub(crate) struct Answer<'a> {
+    pub(crate) picks: &'a [Pick],
+    pub(crate) new_messages: Vec<&'a str>,
+    pub(crate) addition: Option<&'a str>,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn of(view: AssemblyView<'a>) -> Self {
+        Self {
+            picks: view.picks(),
+            new_messages: view.new_messages().collect(),
+            addition: view.system_prompt_addition(),
+        }
+    }
+}
+
 /// Checks an assembled list.
 ///
 /// - `input`: what the engine was given.
@@ -27,16 +45,16 @@ pub(crate) struct Checked {
 ///
 /// The answer breaks the contract: a pick that names nothing, a message taken twice, a new message that is none.
 pub(crate) fn check(
-    assembly: Assembly,
+    answer: &Answer<'_>,
     input: &[Held],
     budget_tokens: u64,
 ) -> Result<Checked, String> {
-    let mut messages = picked(&assembly, input)?;
+    let mut messages = picked(answer, input)?;
     let mut mends = Vec::new();
-    if !keeps_groups_whole(&assembly.picks, input) {
+    if !keeps_groups_whole(answer.picks, input) {
         repair(&mut messages, &mut mends)?;
     }
-    let addition = fitting_addition(assembly.system_prompt_addition, budget_tokens, &mut mends);
+    let addition = fitting_addition(answer.addition, budget_tokens, &mut mends);
     let addition_tokens = addition.as_ref().map_or(0, |(_, tokens)| *tokens);
     fit(
         &mut messages,
@@ -52,16 +70,16 @@ pub(crate) fn check(
     })
 }
 
-fn picked(assembly: &Assembly, input: &[Held]) -> Result<Vec<Held>, String> {
-    let fresh: Vec<Held> = assembly
+fn picked(answer: &Answer<'_>, input: &[Held]) -> Result<Vec<Held>, String> {
+    let fresh: Vec<Held> = answer
         .new_messages
         .iter()
         .enumerate()
         .map(new_message)
         .collect::<Result<_, _>>()?;
     let mut taken = vec![false; input.len()];
-    let mut messages = Vec::with_capacity(assembly.picks.len().min(input.len() + fresh.len()));
-    for (place, pick) in assembly.picks.iter().enumerate() {
+    let mut messages = Vec::with_capacity(answer.picks.len().min(input.len() + fresh.len()));
+    for (place, pick) in answer.picks.iter().enumerate() {
         let index = pick.index as usize;
         let (list, name) = if pick.is_input() {
             (input, "messages")
@@ -89,12 +107,12 @@ fn picked(assembly: &Assembly, input: &[Held]) -> Result<Vec<Held>, String> {
     Ok(messages)
 }
 
-fn new_message((index, json): (usize, &String)) -> Result<Held, String> {
+fn new_message((index, json): (usize, &&str)) -> Result<Held, String> {
     let message =
         Message::from_json(json).map_err(|error| format!("newMessages[{index}]: {error}"))?;
     match message.role() {
         Role::Other => Err(format!("newMessages[{index}] has a role that is not known")),
-        role => Ok(Held::made(role, json.as_str())),
+        role => Ok(Held::made(role, *json)),
     }
 }
 
@@ -137,19 +155,19 @@ fn repair(messages: &mut Vec<Held>, mends: &mut Vec<String>) -> Result<(), Strin
 
 /// The addition with its tokens, unless it is blank or larger than the whole budget.
 fn fitting_addition(
-    addition: Option<String>,
+    addition: Option<&str>,
     budget_tokens: u64,
     mends: &mut Vec<String>,
 ) -> Option<(String, u64)> {
     let text = addition.filter(|text| !text.trim().is_empty())?;
-    let tokens = TokenCounter.text(&text);
+    let tokens = TokenCounter.text(text);
     if tokens > budget_tokens {
         mends.push(format!(
             "the system prompt addition has {tokens} tokens for a budget of {budget_tokens}: it was left out"
         ));
         return None;
     }
-    Some((text, tokens))
+    Some((text.to_owned(), tokens))
 }
 
 /// Drops the oldest whole groups until the rest fits.
@@ -173,6 +191,16 @@ fn fit(messages: &mut Vec<Held>, budget_tokens: u64, mends: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use openclaw_interface::Assembly;
+
+    fn check(assembly: Assembly, input: &[Held], budget_tokens: u64) -> Result<Checked, String> {
+        let answer = Answer {
+            picks: &assembly.picks,
+            new_messages: assembly.new_messages.iter().map(String::as_str).collect(),
+            addition: assembly.system_prompt_addition.as_deref(),
+        };
+        super::check(&answer, input, budget_tokens)
+    }
 
     fn user(text: &str) -> Held {
         Held::made(

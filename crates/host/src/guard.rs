@@ -5,12 +5,11 @@
 use crate::ambient::Ambient;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
-use openclaw_interface::hosting::EngineInstance;
+use openclaw_interface::hosting::{AssemblyView, EngineInstance};
 use openclaw_interface::model::{
-    AssembleParams, Assembly, BootstrapResult, CommitParams, CommitStatus, MaintenanceResult,
-    SessionParams,
+    AssembleParams, BootstrapResult, CommitParams, CommitStatus, MaintenanceResult, SessionParams,
 };
-use openclaw_interface::{EngineError, Message};
+use openclaw_interface::{EngineError, ErrorCode, Message};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -73,14 +72,17 @@ impl Guarded {
         self.call("maintain", |engine| engine.maintain(params))
     }
 
-    pub(crate) fn assemble(
+    /// Hands the answer to `read` where it lies; `read` says what is wrong with it.
+    pub(crate) fn assemble<R>(
         &mut self,
         messages: &[Message<'_>],
         token_budget: Option<u64>,
         params: &AssembleParams,
-    ) -> Hook<Assembly> {
+        read: impl FnOnce(AssemblyView<'_>) -> Result<R, String>,
+    ) -> Hook<R> {
         self.call("assemble", |engine| {
-            engine.assemble(messages, token_budget, params)
+            let answer = engine.assemble_with(messages, token_budget, params, read)?;
+            answer.map_err(|reason| EngineError::new(ErrorCode::InvalidAnswer, reason))
         })
     }
 

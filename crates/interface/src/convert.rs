@@ -96,6 +96,14 @@ pub(crate) fn reply<T: Serialize>(result: Result<T, EngineError>) -> abi::Reply 
     }
 }
 
+/// The reply of a hook that has nothing to say: empty text.
+pub(crate) fn done(result: Result<(), EngineError>) -> abi::Reply {
+    match result {
+        Ok(()) => RResult::ROk(RString::new()),
+        Err(error) => RResult::RErr(error.into()),
+    }
+}
+
 /// A reply as text of this side, before its maker may go.
 pub(crate) fn reply_text(reply: abi::Reply) -> Result<String, EngineError> {
     match reply {

@@ -99,8 +99,8 @@ fn payload_text(payload: &(dyn Any + Send)) -> String {
 
 fn install_hook() {
     static INSTALLED: Once = Once::new();
-    if std::thread::panicking() {
-        return; // the hook cannot be changed now; a later call does it
+    if INSTALLED.is_completed() || std::thread::panicking() {
+        return; // done, or the hook cannot be changed now and a later call does it
     }
     INSTALLED.call_once(|| {
         let earlier = std::panic::take_hook();

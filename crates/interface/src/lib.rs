@@ -57,6 +57,8 @@ mod convert;
 pub mod guard;
 pub mod hosting;
 pub mod model;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use author::{AssembleRequest, ContextEngine, Host, LogLevel};
 pub use model::{

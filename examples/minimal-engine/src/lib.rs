@@ -77,3 +77,26 @@ impl ContextEngine for Newest {
 }
 
 export_engine!(Newest);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openclaw_interface::testing::{TestHost, calls, result, user};
+
+    #[test]
+    fn newest_messages_that_fit_are_shown_and_turns_are_stored_once() {
+        let home = tempfile::tempdir().unwrap();
+        let mut host = TestHost::<Newest>::new().agent_dir(home.path());
+        host.turn("hello", "hello back");
+        host.add(calls(&["a"]).tokens(10));
+        host.add(result("a", "done").tokens(10));
+        host.add(user("thanks").tokens(10));
+        assert_eq!(host.shown_within(15), ["thanks"]);
+        assert_eq!(
+            host.shown_within(25),
+            ["thanks"],
+            "a result alone is not shown"
+        );
+        assert_eq!(host.shown_within(30), ["call a", "done", "thanks"]);
+    }
+}

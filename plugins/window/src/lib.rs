@@ -84,7 +84,7 @@ impl ContextEngine for Window {
 
     fn assemble(&mut self, request: &AssembleRequest<'_>) -> Result<Assembly, EngineError> {
         let messages = request.messages;
-        let session = request.params.session_id.as_str();
+        let session = request.params()?.session_id.as_str();
         let memory = self.recall(session);
         let known_budget = memory
             .as_ref()

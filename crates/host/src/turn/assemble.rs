@@ -4,7 +4,7 @@ use super::TurnError;
 use super::admission::Admitted;
 use super::open::{Turn, quarantined};
 use super::record::ContextSizes;
-use crate::check::{Checked, check};
+use crate::check::{Answer, Checked, check};
 use crate::guard::Hook;
 use crate::history::{Held, History, sum};
 use crate::model::{ModelInfo, ToolSpec};
@@ -127,15 +127,14 @@ impl<'h> Admitted<'h> {
         };
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
-            let failed = match self
+            let answer = self
                 .turn
                 .engine
-                .assemble(&views, Some(budget_tokens), &params)
-            {
-                Hook::Done(assembly) => match check(assembly, history, budget_tokens) {
-                    Ok(checked) => return Ok(checked),
-                    Err(reason) => self.turn.engine.reject("assemble", reason),
-                },
+                .assemble(&views, Some(budget_tokens), &params, |view| {
+                    check(&Answer::of(view), history, budget_tokens)
+                });
+            let failed = match answer {
+                Hook::Done(checked) => return Ok(checked),
                 Hook::Absent => self
                     .turn
                     .engine

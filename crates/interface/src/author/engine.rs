@@ -1,12 +1,14 @@
 //! The trait an engine implements.
 
 use crate::author::Host;
+use crate::convert::params;
 use crate::model::{
     AssembleParams, Assembly, BatchParams, BootstrapResult, CommitParams, CommitResult,
     CompactParams, CompactResult, CreateContext, EngineError, Info, IngestResult,
     MaintenanceResult, Message, Messages, SessionParams, SpawnHandle, SpawnParams,
     SubagentEndedParams, ToolAnswer, ToolCall, ToolDescriptor,
 };
+use std::cell::OnceCell;
 
 /// What [`ContextEngine::assemble`] receives.
 pub struct AssembleRequest<'a> {
@@ -15,8 +17,36 @@ pub struct AssembleRequest<'a> {
     pub messages: Messages<'a>,
     /// Tokens that messages and prompt addition may take, `> 0`; `None` when the host does not know.
     pub token_budget: Option<u64>,
-    /// Everything else.
-    pub params: AssembleParams,
+    params_json: &'a str,
+    params: OnceCell<AssembleParams>,
+}
+
+impl<'a> AssembleRequest<'a> {
+    /// A request as a host makes it; for calling an engine directly.
+    ///
+    /// - `params_json`: the JSON object of [`AssembleParams`].
+    #[must_use]
+    pub fn new(messages: Messages<'a>, token_budget: Option<u64>, params_json: &'a str) -> Self {
+        Self {
+            messages,
+            token_budget,
+            params_json,
+            params: OnceCell::new(),
+        }
+    }
+
+    /// Everything else. Read at the first call, so that an engine that needs none of it pays nothing.
+    ///
+    /// # Errors
+    ///
+    /// They are not what the contract says.
+    pub fn params(&self) -> Result<&AssembleParams, EngineError> {
+        if let Some(params) = self.params.get() {
+            return Ok(params);
+        }
+        let read = params(self.params_json)?;
+        Ok(self.params.get_or_init(|| read))
+    }
 }
 
 /// A context engine.

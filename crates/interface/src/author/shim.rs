@@ -2,9 +2,9 @@
 
 use crate::abi::{AssembleOut, AssembleReq, Engine, Engine_TO, EngineObject, MessagesReq, Reply};
 use crate::author::{AssembleRequest, ContextEngine};
-use crate::convert::{params, reply};
+use crate::convert::{done, params, reply};
 use crate::guard::{self, Panic};
-use crate::model::{Assembly, EngineError, ErrorCode, Messages};
+use crate::model::{Assembly, AssemblyExtra, EngineError, ErrorCode, Messages};
 use abi_stable::erased_types::TD_Opaque;
 use abi_stable::std_types::{ROption, RResult, RStr, RString};
 
@@ -101,7 +101,7 @@ impl<E: ContextEngine> Engine for Shim<E> {
     }
 
     fn after_turn(&mut self, request: MessagesReq<'_>) -> Reply {
-        reply(self.call(|engine| {
+        done(self.call(|engine| {
             engine.after_turn(
                 Messages::new(request.messages.as_slice()),
                 &params(&request.params_json)?,
@@ -123,11 +123,11 @@ impl<E: ContextEngine> Engine for Shim<E> {
         request: AssembleReq<'_>,
     ) -> RResult<AssembleOut, crate::abi::EngineError> {
         let assembly = self.call(|engine| {
-            engine.assemble(&AssembleRequest {
-                messages: Messages::new(request.messages.as_slice()),
-                token_budget: Some(request.token_budget).filter(|budget| *budget > 0),
-                params: params(&request.params_json)?,
-            })
+            engine.assemble(&AssembleRequest::new(
+                Messages::new(request.messages.as_slice()),
+                Some(request.token_budget).filter(|budget| *budget > 0),
+                request.params_json.as_str(),
+            ))
         });
         match assembly.and_then(assemble_out) {
             Ok(out) => RResult::ROk(out),
@@ -144,15 +144,15 @@ impl<E: ContextEngine> Engine for Shim<E> {
     }
 
     fn rollback_subagent_spawn(&mut self, handle_json: RStr<'_>) -> Reply {
-        reply(self.call(|engine| engine.rollback_subagent_spawn(params(&handle_json)?)))
+        done(self.call(|engine| engine.rollback_subagent_spawn(params(&handle_json)?)))
     }
 
     fn on_subagent_ended(&mut self, params_json: RStr<'_>) -> Reply {
-        reply(self.call(|engine| engine.on_subagent_ended(&params(&params_json)?)))
+        done(self.call(|engine| engine.on_subagent_ended(&params(&params_json)?)))
     }
 
     fn dispose(&mut self) -> Reply {
-        reply(self.call(ContextEngine::dispose))
+        done(self.call(ContextEngine::dispose))
     }
 
     fn call_json(&mut self, method: RStr<'_>, params_json: RStr<'_>) -> Reply {
@@ -173,6 +173,14 @@ fn assemble_out(assembly: Assembly) -> Result<AssembleOut, EngineError> {
             .collect(),
         estimated_tokens: assembly.estimated_tokens,
         system_prompt_addition: ROption::from(assembly.system_prompt_addition.map(RString::from)),
-        ext_json: serde_json::to_string(&assembly.extra)?.into(),
+        ext_json: extra_json(&assembly.extra)?,
     })
+}
+
+/// The extra part of an assembly; empty text when there is nothing in it.
+fn extra_json(extra: &AssemblyExtra) -> Result<RString, EngineError> {
+    if *extra == AssemblyExtra::default() {
+        return Ok(RString::new());
+    }
+    Ok(serde_json::to_string(extra)?.into())
 }

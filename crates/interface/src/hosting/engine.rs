@@ -1,14 +1,14 @@
 //! An engine instance as a host holds it.
 
+use super::answer::AssemblyView;
 use super::project::Accepted;
-use crate::abi::{AssembleOut, AssembleReq, EngineObject, MessagesReq, Reply};
+use crate::abi::{AssembleReq, EngineObject, MessagesReq, Reply};
 use crate::convert::reply_text;
 use crate::model::{
     AssembleParams, Assembly, BatchParams, BootstrapResult, CommitParams, CommitResult,
     CompactParams, CompactResult, EngineError, ErrorCode, IngestResult, MaintenanceResult, Message,
     SessionParams, SpawnHandle, SpawnParams, SubagentEndedParams,
 };
-use abi_stable::std_types::{RResult, RString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -120,18 +120,34 @@ impl EngineInstance {
         token_budget: Option<u64>,
         params: &AssembleParams,
     ) -> Result<Assembly, EngineError> {
+        self.assemble_with(messages, token_budget, params, |view| view.to_assembly())?
+    }
+
+    /// [`Self::assemble`] for a host that reads the answer where it lies, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// What the engine answered.
+    pub fn assemble_with<R>(
+        &mut self,
+        messages: &[Message<'_>],
+        token_budget: Option<u64>,
+        params: &AssembleParams,
+        read: impl FnOnce(AssemblyView<'_>) -> R,
+    ) -> Result<R, EngineError> {
         let Self { object, accepted } = self;
-        accepted.call(params, |params| {
+        let out = accepted.call(params, |params| {
             let request = AssembleReq {
                 messages: Message::views(messages).into(),
                 token_budget: token_budget.unwrap_or(0),
                 params_json: params.into(),
             };
-            match object.assemble(request) {
-                RResult::ROk(out) => assembly(&out),
-                RResult::RErr(error) => Err(error.into()),
-            }
-        })
+            object
+                .assemble(request)
+                .into_result()
+                .map_err(EngineError::from)
+        })?;
+        Ok(read(AssemblyView::new(&out)))
     }
 
     /// See [`ContextEngine::compact`](crate::ContextEngine::compact).
@@ -244,29 +260,5 @@ fn answer<T: DeserializeOwned>(reply: Result<String, EngineError>) -> Result<T, 
             ErrorCode::InvalidAnswer,
             format!("the answer cannot be read: {error}"),
         )
-    })
-}
-
-fn assembly(out: &AssembleOut) -> Result<Assembly, EngineError> {
-    let extra = out.ext_json.as_str();
-    Ok(Assembly {
-        picks: out.picks.as_slice().to_vec(),
-        new_messages: out
-            .new_messages
-            .iter()
-            .map(|message| message.as_str().to_owned())
-            .collect(),
-        estimated_tokens: out.estimated_tokens,
-        system_prompt_addition: out
-            .system_prompt_addition
-            .as_ref()
-            .into_option()
-            .map(RString::as_str)
-            .map(str::to_owned),
-        extra: if extra.is_empty() {
-            Ok(Default::default())
-        } else {
-            answer(Ok(extra.to_owned()))
-        }?,
     })
 }

@@ -2,11 +2,13 @@
 //!
 //! Every answer is copied out of the engine's memory before the call returns, so nothing here keeps a library alive.
 
+mod answer;
 mod engine;
 mod module;
 mod project;
 mod services;
 
+pub use answer::AssemblyView;
 pub use engine::EngineInstance;
-pub use module::EngineFactory;
+pub use module::{EngineFactory, EngineSource};
 pub use services::{HostServices, NoServices};

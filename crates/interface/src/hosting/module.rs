@@ -12,20 +12,59 @@ use crate::model::{
 use abi_stable::std_types::{RResult, RStr};
 use serde::de::DeserializeOwned;
 use std::fmt;
+use std::sync::Arc;
 
 /// Makes instances of one engine: a library's, or one built into the host.
 #[derive(Clone)]
 pub struct EngineFactory {
-    functions: Functions,
+    source: Arc<dyn EngineSource>,
     accepted: Accepted,
 }
 
-#[derive(Clone, Copy)]
+/// The functions of an engine that need no instance, behind whichever door it stands. Any thread may call them, at the
+/// same time. See [`EngineModule`](crate::abi::EngineModule) for what each takes and answers.
+pub trait EngineSource: Send + Sync {
+    /// The descriptor.
+    fn info(&self) -> Reply;
+    /// Makes an instance.
+    fn create(
+        &self,
+        context_json: &str,
+        host: HostObject,
+    ) -> RResult<EngineObject, crate::abi::EngineError>;
+    /// The agent tools the engine brings.
+    fn tools(&self) -> Reply;
+    /// Runs a tool.
+    fn execute_tool(&self, call_json: &str, host: HostObject) -> Reply;
+}
+
 struct Functions {
     info: extern "C" fn() -> Reply,
     create: extern "C" fn(RStr<'_>, HostObject) -> RResult<EngineObject, crate::abi::EngineError>,
     tools: extern "C" fn() -> Reply,
     execute_tool: extern "C" fn(RStr<'_>, HostObject) -> Reply,
+}
+
+impl EngineSource for Functions {
+    fn info(&self) -> Reply {
+        (self.info)()
+    }
+
+    fn create(
+        &self,
+        context_json: &str,
+        host: HostObject,
+    ) -> RResult<EngineObject, crate::abi::EngineError> {
+        (self.create)(context_json.into(), host)
+    }
+
+    fn tools(&self) -> Reply {
+        (self.tools)()
+    }
+
+    fn execute_tool(&self, call_json: &str, host: HostObject) -> Reply {
+        (self.execute_tool)(call_json.into(), host)
+    }
 }
 
 impl EngineFactory {
@@ -36,7 +75,7 @@ impl EngineFactory {
     ///
     /// The engine panicked, or its descriptor cannot be read.
     pub fn of_module(module: EngineModuleRef) -> Result<(Self, Info), EngineError> {
-        Self::new(Functions {
+        Self::of_source(Functions {
             info: module.info(),
             create: module.create(),
             tools: module.tools(),
@@ -50,7 +89,7 @@ impl EngineFactory {
     ///
     /// As [`Self::of_module`].
     pub fn built_in<E: ContextEngine>() -> Result<(Self, Info), EngineError> {
-        Self::new(Functions {
+        Self::of_source(Functions {
             info: macros::info::<E>,
             create: macros::create::<E>,
             tools: macros::tools::<E>,
@@ -58,16 +97,16 @@ impl EngineFactory {
         })
     }
 
-    fn new(functions: Functions) -> Result<(Self, Info), EngineError> {
-        let info: Info = read("descriptor", (functions.info)())?;
+    /// The factory of an engine behind another door, and what it says of itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::of_module`].
+    pub fn of_source(source: impl EngineSource + 'static) -> Result<(Self, Info), EngineError> {
+        let info: Info = read("descriptor", source.info())?;
         let accepted = Accepted::new(info.accepted_host_params.clone());
-        Ok((
-            Self {
-                functions,
-                accepted,
-            },
-            info,
-        ))
+        let source = Arc::new(source);
+        Ok((Self { source, accepted }, info))
     }
 
     /// Makes an instance.
@@ -81,7 +120,7 @@ impl EngineFactory {
         services: impl HostServices,
     ) -> Result<EngineInstance, EngineError> {
         let context = serde_json::to_string(context)?;
-        match (self.functions.create)(context.as_str().into(), host_object(services)) {
+        match self.source.create(&context, host_object(services)) {
             RResult::ROk(object) => Ok(EngineInstance::new(object, self.accepted.clone())),
             RResult::RErr(error) => Err(error.into()),
         }
@@ -93,7 +132,7 @@ impl EngineFactory {
     ///
     /// The engine panicked, or its list cannot be read.
     pub fn tools(&self) -> Result<Vec<ToolDescriptor>, EngineError> {
-        read("list of tools", (self.functions.tools)())
+        read("list of tools", self.source.tools())
     }
 
     /// Runs a tool; needs no instance.
@@ -109,7 +148,7 @@ impl EngineFactory {
         let call = serde_json::to_string(call)?;
         read(
             "tool's answer",
-            (self.functions.execute_tool)(call.as_str().into(), host_object(services)),
+            self.source.execute_tool(&call, host_object(services)),
         )
     }
 }

@@ -6,9 +6,8 @@
 
 use crate::model::{EngineError, ErrorCode};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Parameters that hosts add.
 const HOST_PARAMS: [&str; 6] = [
@@ -42,51 +41,57 @@ impl Accepted {
         params: &impl Serialize,
         mut call: impl FnMut(&str) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let mut value = serde_json::to_value(params).map_err(|error| {
-            EngineError::new(
-                ErrorCode::InvalidParams,
-                format!("cannot write the parameters: {error}"),
-            )
-        })?;
-        self.project(&mut value);
         loop {
-            let result = call(&value.to_string());
+            let text = self.text(params).map_err(|error| {
+                EngineError::new(
+                    ErrorCode::InvalidParams,
+                    format!("cannot write the parameters: {error}"),
+                )
+            })?;
+            let result = call(&text);
             match result
                 .as_ref()
                 .err()
-                .and_then(|error| unknown_parameter(error, &value))
+                .and_then(|error| unknown_parameter(error, &text))
             {
-                Some(name) => {
-                    self.refused
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .insert(name);
-                    self.project(&mut value);
-                }
+                Some(name) => self.refused().insert(name),
                 None => return result,
-            }
+            };
         }
     }
 
-    fn project(&self, value: &mut Value) {
-        let Some(params) = value.as_object_mut() else {
-            return;
-        };
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        for name in HOST_PARAMS {
-            let unlisted = self
-                .listed
-                .as_ref()
-                .is_some_and(|listed| !listed.contains(name));
-            if unlisted || refused.contains(name) {
-                params.shift_remove(name);
-            }
+    /// The parameters as JSON text, without those the engine does not accept.
+    fn text(&self, params: &impl Serialize) -> serde_json::Result<String> {
+        let refused = self.refused();
+        if self.listed.is_none() && refused.is_empty() {
+            // The usual case, without the detour over a tree of values.
+            return serde_json::to_string(params);
         }
+        let mut value = serde_json::to_value(params)?;
+        if let Some(params) = value.as_object_mut() {
+            let unlisted = |name: &str| {
+                self.listed
+                    .as_ref()
+                    .is_some_and(|listed| !listed.contains(name))
+            };
+            params.retain(|name, _| {
+                !(is_host_param(name) && (unlisted(name) || refused.contains(name.as_str())))
+            });
+        }
+        Ok(value.to_string())
+    }
+
+    fn refused(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The host parameter of `params` that an error says is unknown.
-fn unknown_parameter(error: &EngineError, params: &Value) -> Option<&'static str> {
+fn is_host_param(name: &str) -> bool {
+    HOST_PARAMS.contains(&name)
+}
+
+/// The host parameter of a call that an error says is unknown.
+fn unknown_parameter(error: &EngineError, params_json: &str) -> Option<&'static str> {
     if !matches!(error.code, ErrorCode::Failed | ErrorCode::InvalidParams) {
         return None;
     }
@@ -107,13 +112,13 @@ fn unknown_parameter(error: &EngineError, params: &Value) -> Option<&'static str
     })?;
     HOST_PARAMS
         .into_iter()
-        .find(|name| *name == named && params.get(name).is_some())
+        .find(|name| *name == named && params_json.contains(&format!("\"{name}\":")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn full() -> Value {
         json!({ "sessionId": "s", "sessionKey": "k", "prompt": "p", "runtimeSettings": {}, "messages": [] })

@@ -56,6 +56,12 @@ impl<'a> Message<'a> {
 pub struct Messages<'a>(&'a [MsgView<'a>]);
 
 impl<'a> Messages<'a> {
+    /// Views of a list.
+    #[must_use]
+    pub fn of(messages: &'a [Message<'a>]) -> Self {
+        Self(Message::views(messages))
+    }
+
     pub(crate) fn new(views: &'a [MsgView<'a>]) -> Self {
         Self(views)
     }

@@ -25,18 +25,20 @@ impl Assembly {
     /// The messages at `indices`, unchanged, with their token sum as the estimate. Indices out of range are passed over.
     #[must_use]
     pub fn keeping(messages: Messages<'_>, indices: impl IntoIterator<Item = usize>) -> Self {
-        let mut assembly = Self::default();
-        for (index, message) in indices
-            .into_iter()
-            .filter_map(|index| Some((index, messages.get(index)?)))
-        {
-            let Ok(index) = u32::try_from(index) else {
-                break;
-            };
-            assembly.picks.push(Pick::input(index));
-            assembly.estimated_tokens += u64::from(message.tokens());
+        let indices = indices.into_iter();
+        let mut picks = Vec::with_capacity(indices.size_hint().0);
+        let mut estimated_tokens = 0u64;
+        for index in indices {
+            if let (Some(message), Ok(place)) = (messages.get(index), u32::try_from(index)) {
+                picks.push(Pick::input(place));
+                estimated_tokens += u64::from(message.tokens());
+            }
         }
-        assembly
+        Self {
+            picks,
+            estimated_tokens,
+            ..Self::default()
+        }
     }
 
     /// All messages, unchanged.
