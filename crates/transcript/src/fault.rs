@@ -2,6 +2,7 @@
 
 use crate::message::MessageError;
 use crate::scan::MAX_DEPTH;
+use crate::tree::PathFaultKind;
 
 /// Something in a transcript that was skipped or repaired while reading.
 ///
@@ -30,7 +31,7 @@ pub enum FaultKind {
     #[error("no readable session header; rows are read as version 1")]
     NoHeader,
     /// The header stands behind rows.
-    #[error("session header behind other lines; used all the same")]
+    #[error("session header behind other lines; used all the same, and first in an export")]
     HeaderNotFirst,
     /// A further `session` line.
     #[error("second session header; kept as a line, not used")]
@@ -63,6 +64,9 @@ pub enum FaultKind {
     /// Lines end in CR LF; reported once, for the first of them.
     #[error("ends in CR LF; the CR is dropped here and on later lines")]
     CarriageReturn,
+    /// A line of white space only; reported once, for the first of them.
+    #[error("blank; left out here and on later lines")]
+    BlankLine,
     /// NUL bytes around the line, as a crash leaves them.
     #[error("{count} NUL bytes around the line skipped")]
     NulBytes {
@@ -107,9 +111,15 @@ pub enum FaultKind {
     /// A message row whose message cannot be read.
     #[error("message row kept but not interpreted: {0}")]
     UnreadableMessage(MessageError),
-    /// A row without an id in a file whose rows have ids.
+    /// A row without an id behind rows with ids.
     #[error("row has no id; it is kept, and no path leads over it")]
     MissingId,
+    /// Rows without ids in front of those with ids, or no row has one; reported once, for the first of them.
+    #[error("row has no id; it and those like it are read in order, each behind the one before")]
+    FlatRows,
+    /// A link to another row that was not followed as written.
+    #[error(transparent)]
+    Path(PathFaultKind),
     /// A `parentId` that is neither text nor null.
     #[error("`parentId` is neither text nor null; read as missing")]
     BadParent,
@@ -140,7 +150,10 @@ impl FaultKind {
             | Self::LoneSurrogate
             | Self::Incomplete { .. }
             | Self::UnreadableMessage(_)
+            | Self::BlankLine
             | Self::MissingId
+            | Self::FlatRows
+            | Self::Path(_)
             | Self::BadParent
             | Self::UnknownKeptIndex => false,
         }

@@ -16,7 +16,7 @@ const ROWS_VERSION: u32 = 3;
 /// What generated ids are made from, so that a second import gives the same ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdSeed<'a> {
-    /// Where the transcript comes from; any text that stays the same.
+    /// Any text that stays the same, wherever the transcript lies and however it grows.
     pub source: &'a str,
     /// The session's id.
     pub session_id: &'a str,
@@ -95,7 +95,7 @@ struct Chain {
 impl Chain {
     fn new(rows: &[Row], has_header: bool, seed: &IdSeed<'_>) -> Self {
         let header_lines = usize::from(has_header);
-        let hash = hash(&[seed.source, seed.session_id]);
+        let hash = stable_hash(&[seed.source, seed.session_id]);
         let ids = rows.iter().enumerate().map(|(index, row)| match row.id() {
             Some(id) => Some(id.to_owned()),
             None if *row.kind() == RowKind::Opaque => None,
@@ -207,8 +207,9 @@ fn with_rows_version(header: Header) -> Header {
     }
 }
 
-/// FNV-1a over texts and their borders: stable over platforms and releases, as ids have to be.
-fn hash(texts: &[&str]) -> u64 {
+/// FNV-1a over texts and their borders: stable over platforms and releases, as ids have to be. No guard against malice.
+#[must_use]
+pub fn stable_hash(texts: &[&str]) -> u64 {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xFF]));
     bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

@@ -51,7 +51,7 @@ pub enum Line {
 /// Reads a whole transcript.
 ///
 /// Never fails. Lines end in LF or CR LF, the last one may end with the input. A byte order mark and NUL bytes around
-/// a line are skipped with a fault; blank lines are skipped without. A line that is not UTF-8, not JSON, no object or
+/// a line are skipped with a fault, and so are blank lines. A line that is not UTF-8, not JSON, no object or
 /// too deep becomes [`Unread`] with a fault, and reading goes on.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Transcript {
@@ -76,6 +76,10 @@ pub struct LineReader {
     version: Option<u32>,
     after_content: bool,
     carriage_return_seen: bool,
+    blank_seen: bool,
+    flat_seen: bool,
+    /// A row with an id was the end of the path.
+    ids_seen: bool,
 }
 
 impl LineReader {
@@ -133,7 +137,7 @@ impl LineReader {
         match line {
             Line::Header(header) if self.version.is_some() => {
                 found.push(FaultKind::SecondHeader);
-                demoted(self.line, &header)
+                Line::Row(demoted(self.line, &header))
             }
             Line::Header(header) => {
                 if self.after_content {
@@ -143,18 +147,54 @@ impl LineReader {
                 Line::Header(header)
             }
             Line::Row(row) => {
-                let ids_expected = self.version.is_some_and(|version| version > 1);
-                if ids_expected && row.id().is_none() && *row.kind() != RowKind::Opaque {
-                    found.push(FaultKind::MissingId);
-                }
+                self.look_for_id(&row, found);
                 Line::Row(row)
             }
-            Line::Blank | Line::Unread(_) => line,
+            Line::Blank => {
+                // A line of NUL bytes was reported as that.
+                let is_nul = |kind: &FaultKind| matches!(kind, FaultKind::NulBytes { .. });
+                if !self.blank_seen && !found.iter().any(is_nul) {
+                    self.blank_seen = true;
+                    found.push(FaultKind::BlankLine);
+                }
+                line
+            }
+            Line::Unread(_) => line,
+        }
+    }
+
+    /// Reports a row that lacks the id which its version asks for.
+    fn look_for_id(&mut self, row: &Row, found: &mut Vec<FaultKind>) {
+        if *row.kind() == RowKind::Opaque {
+            return;
+        }
+        if row.id().is_some() {
+            self.ids_seen |= !row.side();
+        } else if self.version.is_none_or(|version| version < 2) {
+            // These rows get ids.
+        } else if self.ids_seen {
+            found.push(FaultKind::MissingId);
+        } else if !self.flat_seen {
+            self.flat_seen = true;
+            found.push(FaultKind::FlatRows);
         }
     }
 }
 
-/// Reads one line by itself, as a store does that keeps rows apart.
+/// Reads a row back that was read before, from its [`Row::raw`] text, as a store does that keeps rows apart.
+///
+/// Gives the row [`parse`] gave, a further `session` line among them; its faults were reported then. `None` for a text
+/// that was no row.
+#[must_use]
+pub fn parse_row(number: usize, raw: &str) -> Option<Row> {
+    match read_line(number, raw.as_bytes(), false, &mut Vec::new()) {
+        Line::Row(row) => Some(row),
+        Line::Header(header) => Some(demoted(number, &header)),
+        Line::Blank | Line::Unread(_) => None,
+    }
+}
+
+/// Reads one line by itself.
 ///
 /// `number` is the line's number from 1; `bytes` may leave out the line ending. Faults that need the lines around are not
 /// found: [`LineReader`] finds them.
@@ -248,8 +288,8 @@ fn read_object(
 }
 
 /// A further header as a row that nothing hangs on.
-fn demoted(number: usize, header: &Header) -> Line {
+fn demoted(number: usize, header: &Header) -> Row {
     let text = scan::readable(header.raw().trim()).expect("the line was read before");
     let object = Object::read(&text).expect("the line was read before");
-    Line::Row(Row::read(number, header.raw(), &object, &mut Vec::new()))
+    Row::read(number, header.raw(), &object, &mut Vec::new())
 }

@@ -6,7 +6,8 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::row::Parent;
+use crate::fault::{Fault, FaultKind};
+use crate::row::{Parent, Row};
 
 /// What the tree has to know of a row; small enough to be kept apart from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,9 +53,8 @@ pub struct ActivePath {
     pub faults: Vec<PathFault>,
 }
 
-/// A link that was not followed as written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}: {kind}")]
+/// A link that was not followed as written. Has no text of its own: [`PathFault::in_file`] says it by line.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFault {
     /// The row, as an index into the list.
     pub row: usize,
@@ -66,11 +66,11 @@ pub struct PathFault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathFaultKind {
     /// An id that an earlier row has.
-    #[error("id `{id}` is taken by row {first}; left off the path")]
+    #[error("id `{id}` is taken by line {first}; left off the path")]
     DuplicateId {
         /// The id.
         id: String,
-        /// The row that has it.
+        /// The row that has it: an index into the list in a [`PathFault`], a line in a [`Fault`].
         first: usize,
     },
     /// A parent that no earlier row is.
@@ -109,8 +109,32 @@ pub enum Tip {
     Empty,
     /// The id of the leaf.
     At(String),
-    /// A file without ids: every row is on the path.
+    /// A row without an id.
     Flat,
+}
+
+impl PathFault {
+    /// The fault by line, given the rows the links were made from.
+    #[must_use]
+    pub fn in_file(self, rows: &[Row]) -> Fault {
+        let line = |row: usize| rows.get(row).map_or(0, Row::line);
+        let kind = match self.kind {
+            PathFaultKind::DuplicateId { id, first } => PathFaultKind::DuplicateId {
+                id,
+                first: line(first),
+            },
+            kind @ (PathFaultKind::UnknownParent { .. }
+            | PathFaultKind::BrokenChain
+            | PathFaultKind::SideParent { .. }
+            | PathFaultKind::BehindReset
+            | PathFaultKind::LeafBehindReset
+            | PathFaultKind::UnknownLeafTarget { .. }) => kind,
+        };
+        Fault {
+            line: line(self.row),
+            kind: FaultKind::Path(kind),
+        }
+    }
 }
 
 impl ActivePath {
@@ -130,11 +154,12 @@ impl ActivePath {
 /// Scans in file order and keeps a leaf. A row of a known type becomes the leaf unless it was written aside; a leaf
 /// row moves it. A parent counts only when it stands before: so no cycle can form, and a row whose parent is missing
 /// goes behind the current leaf with a fault. A null parent does the same in the middle of a conversation, unless a
-/// leaf row had emptied the path. Of rows with one id the first counts. Without any id the path is all rows.
+/// leaf row had emptied the path. Of rows with one id the first counts. Without any id the path is all rows; when rows
+/// with ids follow, those before them stay on the path, each behind the one before.
 ///
 /// Takes time linear in the number of links.
 ///
-/// Source: transcript format, "Active path"; cases F-3, F-4.
+/// Source: transcript format, "Active path"; cases F-3, F-4, F-12.
 #[must_use]
 pub fn active_path(links: &[Link]) -> ActivePath {
     scan::Scan::new(links).run()

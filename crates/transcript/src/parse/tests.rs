@@ -45,6 +45,13 @@ fn an_empty_file_is_an_empty_transcript() {
     assert_eq!(parse(b"\n \n\r\n").rows, []);
 }
 
+/// An export has no blank lines, so they are reported like all that it lacks.
+#[test]
+fn blank_lines_are_reported_once() {
+    let text = format!("\n{HEADER}\n \t\n{}\n\n", said("a", "null"));
+    check(text.as_bytes(), &["a"], &[(1, FaultKind::BlankLine)]);
+}
+
 #[test]
 fn the_header_says_version_id_and_place() {
     let header = parse(&file(&[HEADER])).header.unwrap();
@@ -160,6 +167,7 @@ fn byte_order_mark_and_crlf_are_skipped_and_reported_once() {
     let faults = [
         (1, FaultKind::CarriageReturn),
         (1, FaultKind::ByteOrderMark),
+        (2, FaultKind::BlankLine),
     ];
     let transcript = check(text.as_bytes(), &["a"], &faults);
     assert_eq!(transcript.rows[0].raw(), said("a", "null"));
@@ -270,6 +278,8 @@ fn a_second_header_is_kept_as_an_opaque_row() {
     );
     assert_eq!(transcript.header.unwrap().id(), Some("s"));
     assert_eq!(transcript.rows[0].kind(), &RowKind::Opaque);
+    let back = parse_row(2, &second);
+    assert_eq!(back.as_ref(), transcript.rows.first());
 }
 
 #[test]
@@ -353,14 +363,25 @@ fn links_of_the_wrong_type_are_read_as_missing() {
     );
     assert_eq!(transcript.rows[0].parent(), &Parent::Absent);
     check(
-        &file(&[HEADER, &said(" ", "null")]),
-        &[],
-        &[(2, FaultKind::MissingId)],
+        &file(&[HEADER, &said("a", "null"), &said(" ", "null")]),
+        &["a"],
+        &[(3, FaultKind::MissingId)],
     );
     check(
         &file(&[r#"{"type":"session"}"#, &said(" ", "null")]),
         &[],
         &[],
+    );
+}
+
+/// Cases F-4, F-12: they are on the path, so no fault says that they are not.
+#[test]
+fn rows_without_ids_in_front_of_others_are_reported_once() {
+    let flat = said(" ", "null");
+    check(
+        &file(&[HEADER, &flat, &flat, &said("a", "null"), &flat]),
+        &["a"],
+        &[(2, FaultKind::FlatRows), (5, FaultKind::MissingId)],
     );
 }
 
@@ -376,6 +397,14 @@ fn faults_say_what_was_done_and_why() {
             3,
             FaultKind::TooDeep,
             "line 3: skipped: nested deeper than 127 levels",
+        ),
+        (
+            4,
+            FaultKind::Path(crate::PathFaultKind::DuplicateId {
+                id: "a".into(),
+                first: 2,
+            }),
+            "line 4: id `a` is taken by line 2; left off the path",
         ),
         (
             2,
@@ -413,6 +442,14 @@ proptest! {
             let found = kept.iter().find(|(line, _)| *line == number).map(|(_, bytes)| *bytes);
             let survives = found == Some(line) || header || line.trim_ascii().is_empty();
             prop_assert!(survives || repaired, "line {number}: {line:?} became {found:?}");
+        }
+    }
+
+    /// A store keeps rows as text: whatever was read once reads again.
+    #[test]
+    fn every_row_reads_back_from_its_text(lines in prop::collection::vec(any_line(), 0..12)) {
+        for row in parse(&lines.join(&b'\n')).rows {
+            prop_assert_eq!(parse_row(row.line(), row.raw()), Some(row));
         }
     }
 

@@ -52,6 +52,7 @@ impl<'a> Scan<'a> {
     pub(super) fn run(mut self) -> ActivePath {
         for (index, link) in self.links.iter().enumerate() {
             let Some(id) = link.id.as_deref() else {
+                self.flat(index, link);
                 continue;
             };
             if let Some(&(first, _)) = self.names.get(id) {
@@ -83,6 +84,21 @@ impl<'a> Scan<'a> {
         self.finish()
     }
 
+    /// A row without an id. In front of the rows with ids it goes behind the row before it, as in a file without any;
+    /// behind them nothing says where it belongs.
+    fn flat(&mut self, index: usize, link: &Link) {
+        if self.leaf_was_set || !matches!(link.node, Node::Content | Node::Reset) {
+            return;
+        }
+        self.eras += usize::from(link.node == Node::Reset);
+        self.places[index] = Place {
+            parent: self.leaf,
+            era: self.eras,
+            aside: false,
+        };
+        self.leaf = Some(index);
+    }
+
     fn content(&mut self, index: usize, link: &'a Link, id: &'a str) {
         let parent = self.parent(index, link);
         let mut era = self.era_of(parent);
@@ -107,6 +123,8 @@ impl<'a> Scan<'a> {
         let (found, mut fault) = match &link.parent {
             Parent::Absent => return self.leaf,
             Parent::Null if link.side || self.leaf.is_none() => (None, None),
+            // Behind a row without an id there is no other parent to write.
+            Parent::Null if self.is_flat(self.leaf) => (self.leaf, None),
             Parent::Null => (self.leaf, Some(PathFaultKind::BrokenChain)),
             Parent::Id(parent) => match self.names.get(parent.as_str()) {
                 Some((_, Named::At(Some(row)))) if self.places[*row].aside && !link.side => (
@@ -186,6 +204,10 @@ impl<'a> Scan<'a> {
         }
     }
 
+    fn is_flat(&self, row: Option<usize>) -> bool {
+        row.is_some_and(|row| self.links[row].id.is_none())
+    }
+
     fn era_of(&self, row: Option<usize>) -> usize {
         row.map_or(0, |row| self.places[row].era)
     }
@@ -199,19 +221,12 @@ impl<'a> Scan<'a> {
     }
 
     fn finish(self) -> ActivePath {
-        let rows = if self.leaf_was_set {
-            let mut rows: Vec<usize> =
-                std::iter::successors(self.leaf, |row| self.places[*row].parent).collect();
-            rows.reverse();
-            rows
-        } else {
-            let is_content =
-                |row: &usize| matches!(self.links[*row].node, Node::Content | Node::Reset);
-            (0..self.links.len()).filter(is_content).collect()
-        };
+        let mut rows: Vec<usize> =
+            std::iter::successors(self.leaf, |row| self.places[*row].parent).collect();
+        rows.reverse();
         ActivePath {
             rows,
-            leaf: self.leaf,
+            leaf: self.leaf.filter(|_| self.leaf_was_set),
             append_parent: self.append_parent.map(str::to_owned),
             faults: self.faults,
         }

@@ -297,6 +297,56 @@ fn a_file_without_ids_is_one_path() {
     assert_eq!((path.leaf, path.tip(&links)), (None, Tip::Flat));
 }
 
+/// Cases F-4, F-12: the first row with an id took the whole history before it off the path.
+#[test]
+fn rows_without_ids_stay_on_the_path_when_rows_with_ids_follow() {
+    let flat = [row("", ""), row("", "-"), opaque("", ""), row("", "x")];
+    let with = |more: &[Link]| [&flat[..], more].concat();
+    check(&with(&[row("a", "-")]), "? ? ? a", &[]);
+    check(&with(&[row("a", "")]), "? ? ? a", &[]);
+    check(
+        &with(&[row("a", "-"), row("b", "a"), row("c", "a")]),
+        "? ? ? a c",
+        &[],
+    );
+    let unknown = PathFaultKind::UnknownParent { parent: "x".into() };
+    check(&with(&[row("a", "x")]), "? ? ? a", &[(4, unknown)]);
+    check(
+        &with(&[row("a", "-"), row("b", "-")]),
+        "? ? ? a b",
+        &[(5, PathFaultKind::BrokenChain)],
+    );
+    // Behind rows with ids nothing says where a row without one belongs.
+    check(
+        &with(&[row("a", "-"), row("", ""), row("b", "a")]),
+        "? ? ? a b",
+        &[],
+    );
+    // A row written aside, a row of another kind and a leaf row that leads nowhere end no path.
+    let unknown = PathFaultKind::UnknownLeafTarget { target: "z".into() };
+    check(
+        &with(&[
+            aside("x", "-"),
+            opaque("o", ""),
+            leaf("L", "z"),
+            row("", ""),
+            row("a", "-"),
+        ]),
+        "? ? ? ? a",
+        &[(6, unknown)],
+    );
+    check(&with(&[leaf("L", "-"), row("a", "-")]), "a", &[]);
+}
+
+#[test]
+fn a_reset_without_an_id_holds_as_one_with_an_id_does() {
+    check(
+        &[row("", ""), reset("", ""), row("", ""), leaf("L", "-")],
+        "? ? ?",
+        &[(3, PathFaultKind::LeafBehindReset)],
+    );
+}
+
 #[test]
 fn links_survive_a_store() {
     for link in [
@@ -323,7 +373,8 @@ fn a_long_chain_needs_no_deep_stack() {
 fn any_link() -> impl Strategy<Value = Link> {
     let id = "[a-f]";
     let parent = prop_oneof!["[a-f]", Just("-".to_owned()), Just(String::new())];
-    (0..8, id, parent, "[a-f-]").prop_map(|(kind, id, parent, target)| match kind {
+    (0..9, id, parent, "[a-f-]").prop_map(|(kind, id, parent, target)| match kind {
+        8 => row("", &parent),
         0 => aside(&id, &parent),
         1 => reset(&id, &parent),
         2 => opaque(&id, &parent),
@@ -335,7 +386,9 @@ fn any_link() -> impl Strategy<Value = Link> {
 /// Gives every link an id of its own; parents still name single letters.
 fn with_own_ids(mut links: Vec<Link>) -> Vec<Link> {
     for (index, link) in links.iter_mut().enumerate().filter(|(index, _)| *index > 5) {
-        link.id = Some(format!("n{index}"));
+        if link.id.is_some() {
+            link.id = Some(format!("n{index}"));
+        }
     }
     links
 }
@@ -355,6 +408,17 @@ proptest! {
             prop_assert_eq!(after.rows.last(), Some(&(links.len() - 1)));
             prop_assert_eq!(after.faults, before.faults);
         }
+    }
+
+    /// What a host does that knows no more than the path: it names the last id, or null when there is none.
+    #[test]
+    fn the_next_row_takes_nothing_off_the_path(links in prop::collection::vec(any_link(), 0..12)) {
+        let mut links = with_own_ids(links);
+        let before = active_path(&links);
+        links.push(row("next", before.append_parent.as_deref().unwrap_or("-")));
+        let after = active_path(&links);
+        prop_assert_eq!(&after.rows[..after.rows.len() - 1], before.rows);
+        prop_assert_eq!(after.faults, before.faults);
     }
 
     #[test]
