@@ -5,7 +5,8 @@ use crate::tokens::TokenCounter;
 use openclaw_interface::Role;
 use openclaw_interface::abi::Pick;
 use openclaw_interface::hosting::AssemblyView;
-use openclaw_transcript::{Message, groups_by_role, newest_within, pair};
+use openclaw_transcript::{Message, groups_by_role, pair};
+use std::ops::Range;
 
 /// A list that may go to a model.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,7 @@ pub(crate) fn check(
     let addition_tokens = addition.as_ref().map_or(0, |(_, tokens)| *tokens);
     fit(
         &mut messages,
+        input,
         budget_tokens.saturating_sub(addition_tokens),
         &mut mends,
     );
@@ -170,22 +172,53 @@ fn fitting_addition(
     Some((text.to_owned(), tokens))
 }
 
-/// Drops the oldest whole groups until the rest fits.
-fn fit(messages: &mut Vec<Held>, budget_tokens: u64, mends: &mut Vec<String>) {
+/// Drops the oldest whole groups until the rest fits; a group that does not fit alone goes first. When nothing is left of
+/// the engine's list, what fits of the history stands in.
+fn fit(messages: &mut Vec<Held>, input: &[Held], budget_tokens: u64, mends: &mut Vec<String>) {
     let total = sum(messages);
     if total <= budget_tokens {
         return;
     }
-    let groups = groups_by_role(messages.iter().map(|message| message.role));
-    let tokens: Vec<u32> = messages.iter().map(|message| message.tokens).collect();
-    let first_kept = newest_within(&groups, &tokens, budget_tokens);
-    let cut = groups
-        .get(first_kept)
-        .map_or(messages.len(), |group| group.start);
-    messages.drain(..cut);
+    let before = messages.len();
+    *messages = fitting(messages, budget_tokens, mends);
+    let left_out = before - messages.len();
     mends.push(format!(
-        "{total} tokens for a budget of {budget_tokens}: the oldest {cut} messages were left out"
+        "{total} tokens for a budget of {budget_tokens}: {left_out} messages were left out"
     ));
+    if messages.is_empty() {
+        *messages = fitting(input, budget_tokens, mends);
+        if !messages.is_empty() {
+            mends.push(format!(
+                "nothing of the answer fits: the newest {} messages that fit stand in",
+                messages.len()
+            ));
+        }
+    }
+}
+
+fn fitting(messages: &[Held], budget_tokens: u64, mends: &mut Vec<String>) -> Vec<Held> {
+    let groups = groups_by_role(messages.iter().map(|message| message.role));
+    let cost = |group: &Range<usize>| sum(&messages[group.clone()]);
+    let (small, large): (Vec<_>, Vec<_>) = groups
+        .into_iter()
+        .partition(|group| cost(group) <= budget_tokens);
+    for group in large {
+        let tokens = cost(&group);
+        mends.push(format!(
+            "a message of {tokens} tokens is larger than the budget alone: it was left out"
+        ));
+    }
+    let mut room = budget_tokens;
+    let newest = small.into_iter().rev().take_while(|group| {
+        let fits = cost(group) <= room;
+        room = room.saturating_sub(cost(group));
+        fits
+    });
+    let mut kept: Vec<Range<usize>> = newest.collect();
+    kept.reverse();
+    kept.into_iter()
+        .flat_map(|group| messages[group].to_vec())
+        .collect()
 }
 
 #[cfg(test)]

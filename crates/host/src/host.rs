@@ -1,6 +1,7 @@
 //! The host of one agent.
 
 use crate::ambient::Ambient;
+use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Model, Tools};
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
@@ -8,9 +9,9 @@ use crate::slot::Slot;
 use crate::store::{Store, StoreError};
 use crate::turn::{self, Recommit, TurnError, TurnOutcome, TurnRequest};
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a host is made from.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct HostSettings {
     pub plugins: Vec<PluginSource>,
     /// Whether a substitution is an error.
     pub strict: bool,
+    /// How long to wait for another process that runs a turn in the same session.
+    pub lane_wait: Duration,
     /// Time and fresh ids.
     pub ambient: Ambient,
 }
@@ -58,7 +61,7 @@ pub struct Host {
     health_dir: PathBuf,
     store: Mutex<Store>,
     registry: Registry,
-    lanes: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    lanes: Lanes,
 }
 
 impl Host {
@@ -79,13 +82,14 @@ impl Host {
             settings.ambient.clone(),
         );
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
+        let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
             settings,
             agent_dir,
             health_dir,
             store: Mutex::new(store),
             registry,
-            lanes: Mutex::default(),
+            lanes,
         })
     }
 
@@ -112,8 +116,7 @@ impl Host {
     /// There is no such session, or the engine fails.
     pub fn recommit(&self, session_name: &str) -> Result<Recommit, TurnError> {
         let session = self.store().session_named(session_name)?;
-        let lane = self.lane(&session.key);
-        let _alone = lane.lock();
+        let _alone = self.enter(&session.key)?;
         turn::recommit(self, &session)
     }
 
@@ -128,8 +131,8 @@ impl Host {
         &self.settings.slot
     }
 
-    pub(crate) fn lane(&self, session_key: &str) -> Arc<Mutex<()>> {
-        Arc::clone(self.lanes.lock().entry(session_key.to_owned()).or_default())
+    pub(crate) fn enter(&self, session_key: &str) -> Result<Lane, LaneError> {
+        self.lanes.enter(session_key)
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -23,6 +23,7 @@ mod check;
 mod guard;
 mod history;
 mod host;
+mod lane;
 mod legacy;
 mod model;
 mod quarantine;
@@ -36,6 +37,7 @@ mod turn;
 
 pub use ambient::Ambient;
 pub use host::{Host, HostSettings};
+pub use lane::LaneError;
 pub use legacy::LEGACY_ID;
 pub use model::{
     Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, NoTools, Stop,
@@ -46,8 +48,8 @@ pub use registry::PluginSource;
 pub use requirements::UnmetRequirement;
 pub use slot::Slot;
 pub use store::{
-    ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError, StoreErrorKind,
-    StoredTurn,
+    Backlog, ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError,
+    StoreErrorKind, StoredTurn,
 };
 pub use tokens::TokenCounter;
 pub use turn::{

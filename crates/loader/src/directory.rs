@@ -2,9 +2,11 @@
 
 use crate::error::{LoadError, LoadErrorKind};
 use crate::inspect::{InspectFault, LibraryFacts, inspect};
-use crate::manifest::{MANIFEST_FILE, Manifest};
+use crate::manifest::{MANIFEST_FILE, Manifest, open_regular};
 use crate::trust;
+use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The file name of an engine's library on this system: `libmy_engine.so` for `my_engine`.
@@ -76,22 +78,29 @@ fn check_is_directory(path: &Path) -> Result<(), LoadError> {
         return Err(LoadErrorKind::NotADirectory.at(path));
     }
     if !path.join(MANIFEST_FILE).exists() {
-        let mut found = file_names(path)?;
-        found.truncate(5);
+        let found = file_names(path)?;
+        let found = found
+            .iter()
+            .take(5)
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
         let is_crate = path.join("Cargo.toml").exists();
         return Err(LoadErrorKind::NoManifest { found, is_crate }.at(path));
     }
     Ok(())
 }
 
-fn file_names(path: &Path) -> Result<Vec<String>, LoadError> {
+fn file_names(path: &Path) -> Result<Vec<OsString>, LoadError> {
     let entries = fs::read_dir(path).map_err(|error| LoadErrorKind::Unreadable(error).at(path))?;
-    let mut names: Vec<_> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     names.sort();
     Ok(names)
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 type Found = (PathBuf, Vec<u8>, LibraryFacts);
@@ -101,13 +110,17 @@ fn find_library(directory: &Path, id: &str) -> Result<Found, LoadError> {
     let mut engines: Vec<Found> = Vec::new();
     let mut broken: Vec<(PathBuf, InspectFault)> = Vec::new();
     let mut others = Vec::new();
-    let names = file_names(directory)?;
-    for name in names
-        .into_iter()
-        .filter(|name| name.ends_with(std::env::consts::DLL_SUFFIX))
-    {
-        let path = directory.join(&name);
-        let bytes = fs::read(&path).map_err(|error| LoadErrorKind::Unreadable(error).at(&path))?;
+    for file_name in file_names(directory)? {
+        let name = file_name.to_string_lossy();
+        if !name.ends_with(std::env::consts::DLL_SUFFIX) {
+            continue;
+        }
+        let path = directory.join(&file_name);
+        if path.exists() && !path.is_file() {
+            others.push(format!("{name} is not a regular file"));
+            continue;
+        }
+        let bytes = read_file(&path).map_err(|error| LoadErrorKind::Unreadable(error).at(&path))?;
         match inspect(&bytes) {
             Ok(facts) if facts.note.engine_id == id => engines.push((path, bytes, facts)),
             Ok(facts) => others.push(format!("{name} brings engine `{}`", facts.note.engine_id)),
@@ -136,5 +149,61 @@ fn find_library(directory: &Path, id: &str) -> Result<Found, LoadError> {
             }
             .at(directory))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory(manifest: &str) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(MANIFEST_FILE), manifest).unwrap();
+        directory
+    }
+
+    /// Case M-1.
+    #[cfg(unix)]
+    #[test]
+    fn library_that_is_a_pipe_is_not_opened() {
+        let directory = directory("{id: 'a', configSchema: {}}");
+        let name = library_file_name("a");
+        let made = std::process::Command::new("mkfifo")
+            .arg(directory.path().join(&name))
+            .status();
+        assert!(made.unwrap().success());
+        let error = BuildDirectory::read(directory.path()).unwrap_err();
+        let LoadErrorKind::NoLibrary { found, .. } = &error.kind else {
+            panic!("{error:?}")
+        };
+        assert_eq!(found, &[format!("{name} is not a regular file")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn file_names_that_are_not_utf8_are_read_under_their_name() {
+        use std::os::unix::ffi::OsStringExt;
+        let directory = directory("{id: 'a', configSchema: {}}");
+        let name = OsString::from_vec(b"lib\xff.so".to_vec());
+        fs::write(directory.path().join(name), "no library").unwrap();
+        let error = BuildDirectory::read(directory.path()).unwrap_err();
+        assert!(
+            !matches!(error.kind, LoadErrorKind::Unreadable(_)),
+            "{error:?}"
+        );
+    }
+
+    /// Case N-13.
+    #[test]
+    fn fault_names_the_directory_that_was_asked_for() {
+        let (cut, empty) = (
+            directory("{id: 'a',"),
+            directory("{id: 'b', configSchema: {}}"),
+        );
+        let paths = [cut.path().to_owned(), empty.path().to_owned()];
+        let discovery = crate::discover(paths.clone());
+        let named: Vec<&PathBuf> = discovery.faults.iter().map(|(path, _)| path).collect();
+        assert_eq!(named, [&paths[0], &paths[1]]);
+        assert_eq!(discovery.faults[1].1.plugin.as_deref(), Some("b"));
     }
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 pub struct Discovery {
     /// Directories that hold a plugin, in the order given.
     pub plugins: Vec<BuildDirectory>,
-    /// What is wrong with the others.
-    pub faults: Vec<LoadError>,
+    /// The other directories, as given, and what is wrong with each.
+    pub faults: Vec<(PathBuf, LoadError)>,
     /// Plugins set aside because an earlier directory has the same id: id, used, shadowed.
     pub shadowed: Vec<(String, PathBuf, PathBuf)>,
 }
@@ -22,7 +22,7 @@ pub fn discover(paths: impl IntoIterator<Item = PathBuf>) -> Discovery {
     for path in paths {
         match BuildDirectory::read(&path) {
             Ok(plugin) => add(&mut discovery, plugin),
-            Err(fault) => discovery.faults.push(fault),
+            Err(fault) => discovery.faults.push((path, fault)),
         }
     }
     discovery

@@ -6,8 +6,11 @@ use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::read::macho::{FatArch, MachOFatFile32, MachOFile64};
 use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol};
-use openclaw_interface::abi::{NOTE_OWNER, NoteFacts, PanicStrategy, ROOT_SYMBOL};
+use openclaw_interface::abi::{NOTE_OWNER, NoteFacts, PanicStrategy, ROOT_SYMBOL, c};
 use openclaw_interface::{CONTRACT_MAJOR, CONTRACT_MINOR};
+
+/// One of them is what a library hands the engine over with: the root module, or the table of the C door.
+const ENTRY_SYMBOLS: [&str; 2] = [ROOT_SYMBOL, c::ENTRY_SYMBOL];
 
 /// What is known of an engine library that may be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +66,10 @@ pub enum InspectFault {
     #[error("linked to the shared standard library {0}: its panic hook would replace the host's")]
     SharedStd(String),
     /// The note is there, the engine is not.
-    #[error("not a context engine: entry symbol {ROOT_SYMBOL} is missing")]
+    #[error(
+        "not a context engine: entry symbol {ROOT_SYMBOL} is missing, and so is {}",
+        c::ENTRY_SYMBOL
+    )]
     NoRootSymbol,
     /// Asks for a stack that can be executed.
     #[error("asks for an executable stack")]
@@ -93,7 +99,8 @@ impl InspectFault {
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotALibrary(_) | Self::NoNote => {
-                "an engine is a cdylib whose crate writes `openclaw_interface::export_engine!`"
+                "an engine is a cdylib whose crate writes `openclaw_interface::export_engine!`, or a C library with \
+                 OPENCLAW_ENGINE_NOTE of openclaw_engine.h"
             }
             Self::WrongArchitecture { .. } => "build the engine for this machine",
             Self::Truncated { .. } | Self::Damaged(_) => {
@@ -107,7 +114,8 @@ impl InspectFault {
             }
             Self::SharedStd(_) => "build without `-C prefer-dynamic`",
             Self::NoRootSymbol => {
-                "export the engine with `openclaw_interface::export_engine!`; do not strip dynamic symbols"
+                "export the engine with `openclaw_interface::export_engine!`, or openclaw_engine_c_v1 of \
+                 openclaw_engine.h; do not strip dynamic symbols"
             }
             Self::ExecutableStack => "link with `-z noexecstack`",
         }
@@ -120,7 +128,7 @@ impl InspectFault {
 ///
 /// The first reason, in the order of [`InspectFault`], why it must not be opened.
 pub fn inspect(bytes: &[u8]) -> Result<LibraryFacts, InspectFault> {
-    let (facts, has_root_symbol) = match FileKind::parse(bytes) {
+    let (facts, has_entry) = match FileKind::parse(bytes) {
         Ok(FileKind::Elf64) => elf_facts(bytes)?,
         Ok(FileKind::MachO64) => mach_o_facts(bytes)?,
         Ok(FileKind::MachOFat32) => mach_o_facts(own_slice(bytes)?)?,
@@ -150,7 +158,7 @@ pub fn inspect(bytes: &[u8]) -> Result<LibraryFacts, InspectFault> {
     if let Some(shared) = facts.needed.iter().find(|name| is_shared_std(name)) {
         return Err(InspectFault::SharedStd(shared.clone()));
     }
-    if !has_root_symbol {
+    if !has_entry {
         return Err(InspectFault::NoRootSymbol);
     }
     Ok(facts)
@@ -192,7 +200,7 @@ fn check_architecture(
     }
 }
 
-/// Facts of an ELF file, and whether it defines the root symbol.
+/// Facts of an ELF file, and whether it defines an entry symbol.
 fn elf_facts(bytes: &[u8]) -> Result<(LibraryFacts, bool), InspectFault> {
     if !cfg!(target_os = "linux") {
         return Err(wrong_architecture("an ELF system such as Linux"));
@@ -228,10 +236,13 @@ fn elf_facts(bytes: &[u8]) -> Result<(LibraryFacts, bool), InspectFault> {
                 .push(String::from_utf8_lossy(table.string(entry).map_err(damaged)?).into_owned());
         }
     }
-    let has_root = file
-        .dynamic_symbols()
-        .any(|symbol| symbol.is_definition() && symbol.name() == Ok(ROOT_SYMBOL));
-    Ok((LibraryFacts { note, needed }, has_root))
+    let has_entry = file.dynamic_symbols().any(|symbol| {
+        symbol.is_definition()
+            && symbol
+                .name()
+                .is_ok_and(|name| ENTRY_SYMBOLS.contains(&name))
+    });
+    Ok((LibraryFacts { note, needed }, has_entry))
 }
 
 /// Refuses a file that is shorter than its tables say: mapping it would be a bus error later.
@@ -291,7 +302,7 @@ fn elf_note(
     Ok(None)
 }
 
-/// Facts of a Mach-O file, and whether it defines the root symbol.
+/// Facts of a Mach-O file, and whether it defines an entry symbol.
 fn mach_o_facts(bytes: &[u8]) -> Result<(LibraryFacts, bool), InspectFault> {
     if !cfg!(target_vendor = "apple") {
         return Err(wrong_architecture("an Apple system"));
@@ -310,11 +321,11 @@ fn mach_o_facts(bytes: &[u8]) -> Result<(LibraryFacts, bool), InspectFault> {
         .ok_or_else(|| InspectFault::Damaged("its OpenClaw note cannot be read".into()))?;
     let mut needed = mach_o_needed(&file)?;
     needed.sort();
-    let has_root = file.symbols().any(|symbol| {
-        symbol.is_definition()
-            && symbol.name().ok().and_then(|name| name.strip_prefix('_')) == Some(ROOT_SYMBOL)
+    let has_entry = file.symbols().any(|symbol| {
+        let name = symbol.name().ok().and_then(|name| name.strip_prefix('_'));
+        symbol.is_definition() && name.is_some_and(|name| ENTRY_SYMBOLS.contains(&name))
     });
-    Ok((LibraryFacts { note, needed }, has_root))
+    Ok((LibraryFacts { note, needed }, has_entry))
 }
 
 fn mach_o_needed(file: &MachOFile64<'_, Endianness>) -> Result<Vec<String>, InspectFault> {

@@ -14,6 +14,7 @@
 //!
 //! A loaded library runs with all rights of this process. The checks catch mistakes, not malice.
 
+mod c_door;
 mod depth;
 mod directory;
 mod discover;

@@ -1,6 +1,10 @@
 //! The only place that opens a library.
 
+mod mismatch;
+
+use crate::c_door;
 use crate::error::LoadErrorKind;
+use crate::inspect::InspectFault;
 use abi_stable::abi_stability::abi_checking::{
     CheckingGlobals, check_layout_compatibility_with_globals,
 };
@@ -8,9 +12,11 @@ use abi_stable::abi_stability::stable_abi_trait::StableAbi;
 use abi_stable::library::{AbiHeaderRef, LibHeader};
 use abi_stable::type_layout::TypeLayout;
 use libloading::Library;
+use mismatch::Mismatches;
 use openclaw_interface::Info;
-use openclaw_interface::abi::{EngineModuleRef, ROOT_SYMBOL};
+use openclaw_interface::abi::{EngineModuleRef, ROOT_SYMBOL, c};
 use openclaw_interface::hosting::EngineFactory;
+use openclaw_interface::{CONTRACT_MAJOR, CONTRACT_MINOR};
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
@@ -31,6 +37,10 @@ pub(crate) fn open(
     let library = open_copy(bytes, name, private_dir)?;
     // Never closed: instances, answers and thread-locals of the library may live as long as the process.
     let library: &'static Library = Box::leak(Box::new(library));
+    if let Some(entry) = c_entry(library) {
+        // SAFETY: the library stays open; that it keeps the header's rules is what trusting a plugin means.
+        return unsafe { c_door::open(entry) };
+    }
     let header = root_header(library)?;
     check_layout(header)?;
     // SAFETY: the layouts have just been found compatible.
@@ -77,6 +87,18 @@ fn load(path: &Path) -> Result<Library, LoadErrorKind> {
     unsafe { Library::new(path) }.map_err(|error| LoadErrorKind::Open(system_reason(&error, path)))
 }
 
+/// The function of a library that has the C door only.
+fn c_entry(library: &'static Library) -> Option<c::Entry> {
+    // SAFETY: only asked whether it is there.
+    let root = unsafe { library.get::<*const u8>(ROOT_SYMBOL.as_bytes()) };
+    if root.is_ok() {
+        return None;
+    }
+    // SAFETY: the symbol, when it is there, is a function of this type: its name says so.
+    let entry = unsafe { library.get::<c::Entry>(c::ENTRY_SYMBOL.as_bytes()) };
+    entry.ok().map(|entry| *entry)
+}
+
 fn root_header(library: &'static Library) -> Result<&'static LibHeader, LoadErrorKind> {
     // SAFETY: the symbol, when it is there, is a static `LibHeader`; `AbiHeaderRef` is a reference to its first field,
     // valid for as long as the library is open, which is for ever.
@@ -87,39 +109,42 @@ fn root_header(library: &'static Library) -> Result<&'static LibHeader, LoadErro
         .map_err(|error| LoadErrorKind::Layout(first_line(&error.to_string())))
 }
 
-/// Accepts when either side's types contain the other's: an older library lacks methods that have default bodies, a
-/// newer one has methods this host does not call.
+/// Versions first. Then accepts when either side's types contain the other's: an older library lacks methods that have
+/// default bodies, a newer one has methods this host does not call.
 fn check_layout(header: &LibHeader) -> Result<(), LoadErrorKind> {
+    let version = contract_version(header)?;
     let ours: &'static TypeLayout = <EngineModuleRef as StableAbi>::LAYOUT;
     let theirs = header
         .layout()
         .ok_or_else(|| LoadErrorKind::Layout("it carries no layout".into()))?;
     // Each check has its own globals: the shared ones would keep references into the library.
     let check = |a, b| check_layout_compatibility_with_globals(a, b, &CheckingGlobals::new());
-    match check(ours, theirs) {
-        Ok(()) => Ok(()),
-        Err(mismatch) if check(theirs, ours).is_err() => {
-            Err(LoadErrorKind::Layout(layout_reason(&mismatch.to_string())))
-        }
-        Err(_) => Ok(()),
-    }
+    let (Err(newer), Err(older)) = (check(ours, theirs), check(theirs, ours)) else {
+        return Ok(());
+    };
+    let mismatches = Mismatches::fewest(&newer, &older);
+    Err(LoadErrorKind::Layout(format!(
+        "it speaks contract {version}, this host {CONTRACT_MAJOR}.{CONTRACT_MINOR}; {mismatches}"
+    )))
 }
 
-/// The first mismatches of abi_stable's report, which is tens of kilobytes long.
-fn layout_reason(report: &str) -> String {
-    const LIMIT_CHARS: usize = 600;
-    let lines = report.lines().map(str::trim).filter(|line| {
-        ["Expected:", "Found:", "Error:", "field_name", "In layout"]
-            .iter()
-            .any(|start| line.starts_with(start))
-    });
-    let text = lines.collect::<Vec<_>>().join(" ");
-    let text = if text.is_empty() {
-        report.split_whitespace().collect::<Vec<_>>().join(" ")
-    } else {
-        text
+/// The library's contract version as the layouts carry it, which is what a note cannot promise.
+fn contract_version(header: &LibHeader) -> Result<String, LoadErrorKind> {
+    let text = header.version_strings().version.as_str();
+    let mut numbers = text.split('.').map(str::parse::<u16>);
+    let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
+        let text = first_line(text);
+        return Err(LoadErrorKind::Layout(format!(
+            "its contract version cannot be read: `{text}`"
+        )));
     };
-    text.chars().take(LIMIT_CHARS).collect()
+    if major == CONTRACT_MAJOR {
+        return Ok(format!("{major}.{minor}"));
+    }
+    Err(LoadErrorKind::Inspect(InspectFault::ContractVersion {
+        found_major: major,
+        found_minor: minor,
+    }))
 }
 
 /// What the system's loader said, without the path of the private copy, which tells the user nothing.

@@ -4,7 +4,7 @@ use crate::depth;
 use crate::error::{LoadError, LoadErrorKind};
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Name of the manifest in a build directory.
@@ -52,13 +52,8 @@ impl Manifest {
         if let Some(problem) = depth::problem(text) {
             return Err(LoadErrorKind::ManifestSyntax(problem));
         }
-        let value: Value =
-            json5::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-                let at = error
-                    .position()
-                    .map(|at| format!(" (line {}, column {})", at.line + 1, at.column + 1));
-                LoadErrorKind::ManifestSyntax(format!("{error}{}", at.unwrap_or_default()))
-            })?;
+        let body = text.trim_start_matches('\u{feff}');
+        let value: Value = json5::from_str(body).map_err(|error| syntax_error(body, &error))?;
         let Value::Object(fields) = value else {
             return Err(LoadErrorKind::ManifestSyntax("it is not an object".into()));
         };
@@ -74,8 +69,37 @@ impl Manifest {
     }
 }
 
+/// What the reader has to say, and where.
+fn syntax_error(body: &str, error: &json5::Error) -> LoadErrorKind {
+    let what = match error.code() {
+        Some(code) => code.to_string(),
+        None => "a number or an escape sequence is not valid".to_owned(),
+    };
+    // For a text that ends too soon the reader names the outermost bracket.
+    let (what, position) = match what.strip_prefix("EOF") {
+        Some(parsing) => (format!("the file ends while{parsing}"), None),
+        None => (what, error.position()),
+    };
+    let at = position.unwrap_or_else(|| json5::Position::from_offset(body.trim_end().len(), body));
+    LoadErrorKind::ManifestSyntax(format!(
+        "{what} (line {}, column {})",
+        at.line + 1,
+        at.column + 1
+    ))
+}
+
+/// Opens a regular file; opening a pipe would wait for a writer.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    if path.metadata()?.is_file() {
+        File::open(path)
+    } else {
+        let reason = "it is not a regular file";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
+    }
+}
+
 fn read_text(path: &Path) -> Result<String, LoadErrorKind> {
-    let file = File::open(path).map_err(LoadErrorKind::Unreadable)?;
+    let file = open_regular(path).map_err(LoadErrorKind::Unreadable)?;
     let bytes = file.metadata().map_err(LoadErrorKind::Unreadable)?.len();
     if bytes > SIZE_LIMIT_BYTES {
         return Err(LoadErrorKind::ManifestTooLarge {
@@ -200,6 +224,39 @@ mod tests {
         assert!(
             problem("{id: 'a', configSchema: true}").contains("`configSchema` is not an object")
         );
+    }
+
+    /// Case M-1.
+    #[test]
+    fn cut_manifest_is_named_with_the_place_where_it_ends() {
+        for text in [
+            "{",
+            "{id: 'a'",
+            "{id: 'a',\n  kind: 'context-eng",
+            "{id: 'a',\n configSchema: {",
+        ] {
+            let end = text.lines().last().unwrap().len();
+            let (line, column) = (text.lines().count(), end + 1);
+            let problem = problem(text);
+            assert!(problem.contains("the file ends while"), "{text}: {problem}");
+            let place = format!("(line {line}, column {column})");
+            assert!(problem.ends_with(&place), "{text}: {problem}");
+        }
+    }
+
+    /// Case M-1.
+    #[cfg(unix)]
+    #[test]
+    fn manifest_that_is_a_pipe_is_not_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(MANIFEST_FILE);
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let error = Manifest::read(directory.path()).unwrap_err();
+        let LoadErrorKind::Unreadable(reason) = &error.kind else {
+            panic!("{error:?}")
+        };
+        assert_eq!(reason.to_string(), "it is not a regular file");
     }
 
     /// Case M-6.

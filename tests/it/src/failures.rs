@@ -1,7 +1,7 @@
 //! A failing engine never stops a reply, and is never replaced in silence.
 
 use openclaw_host::{
-    CommitOutcome, HostSettings, ModelErrorKind, Scope, Slot, TurnError, read_health,
+    CommitOutcome, Host, HostSettings, ModelErrorKind, Scope, Slot, TurnError, read_health,
 };
 use serde_json::{Value, json};
 use support::{Home, ScriptedModel, say, transcript, turn};
@@ -161,6 +161,52 @@ fn quarantined_engine_is_not_called_again_until_the_process_ends() {
     );
 }
 
+fn waiting(host: &Host) -> i64 {
+    host.store()
+        .backlog()
+        .unwrap()
+        .iter()
+        .map(|backlog| backlog.waiting)
+        .sum()
+}
+
+/// Case D-6: a turn that is refused for ever holds up nobody for ever, and is not forgotten.
+#[test]
+fn turn_that_is_refused_too_often_is_set_aside() {
+    let mut home = unruly(json!({"commitTurn": "error"}));
+    for index in 0..5 {
+        turn(
+            &home.host(),
+            &format!("{index}"),
+            None,
+            &mut ScriptedModel::done(),
+        )
+        .unwrap();
+    }
+    home.set_settings(&Value::Null);
+    let host = home.host();
+    let backlog = host.store().backlog().unwrap();
+    assert_eq!(
+        (backlog[0].waiting, backlog[0].blocked),
+        (0, 1),
+        "{backlog:?}"
+    );
+    assert!(
+        backlog[0]
+            .last_error
+            .as_deref()
+            .unwrap()
+            .contains("unruly fails")
+    );
+    let outcome = turn(&host, "works", None, &mut ScriptedModel::done()).unwrap();
+    assert_eq!(
+        (outcome.record.substitution, outcome.record.commit),
+        (None, CommitOutcome::Committed)
+    );
+    host.recommit("agent:main:main").unwrap();
+    assert_eq!(host.store().backlog().unwrap(), []);
+}
+
 /// Conformance cases 15 to 17; decision: a turn the engine ran at admission is owed to it even when it failed later.
 #[test]
 fn commit_that_is_not_acknowledged_is_repeated_before_the_next_turn() {
@@ -172,14 +218,14 @@ fn commit_that_is_not_acknowledged_is_repeated_before_the_next_turn() {
         outcome.record.commit,
         CommitOutcome::Queued { .. }
     ));
-    assert_eq!(host.store().backlog().unwrap(), [("unruly".to_owned(), 1)]);
+    assert_eq!(waiting(&host), 1);
     drop(host);
     let host = home.host();
     let outcome = turn(&host, "two", Some("t2"), &mut model).unwrap();
     assert_eq!(outcome.record.served.engine_id, "legacy");
     assert_eq!(outcome.record.substitution.unwrap().operation, "commitTurn");
     assert_eq!(outcome.record.commit, CommitOutcome::NotOwed);
-    assert_eq!(host.store().backlog().unwrap(), [("unruly".to_owned(), 1)]);
+    assert_eq!(waiting(&host), 1);
     drop(host);
     home.set_settings(&Value::Null);
     let host = home.host();

@@ -2,8 +2,10 @@
 
 #![cfg(test)]
 
+mod c_door;
 mod failures;
 mod loading;
 mod panics;
 mod tidy;
+mod transport;
 mod turns;

@@ -1,8 +1,9 @@
 //! Turns that go well, and turns that end early.
 
 use openclaw_host::{
-    Block, CommitOutcome, HostSettings, ModelErrorKind, ModelReply, Slot, Stop, Store,
-    SystemPrompt, ToolOutcome, ToolSpec, Tools, TurnError, TurnRequest,
+    Block, CommitOutcome, HostSettings, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply,
+    ModelRequest, NoTools, Slot, Stop, Store, SystemPrompt, ToolOutcome, ToolSpec, Tools,
+    TurnError, TurnRequest, Usage,
 };
 use serde_json::{Value, json};
 use support::{Home, ScriptedModel, call, say, transcript, turn};
@@ -321,14 +322,179 @@ fn engine_is_offered_the_turns_it_missed() {
     assert_eq!((second.committed, second.duplicates), (0, 2));
 }
 
+/// Cases F-10 and O-3: a session has one turn at a time, between processes too; others go on.
 #[test]
-fn second_writer_is_refused_and_readers_are_not() {
+fn second_turn_in_a_session_is_refused_and_other_sessions_go_on() {
+    /// A model that runs turns of another host while it answers.
+    struct Meanwhile<'a>(&'a Home, ScriptedModel, Vec<Result<String, String>>);
+    impl Model for Meanwhile<'_> {
+        fn info(&self) -> &ModelInfo {
+            self.1.info()
+        }
+        fn respond(
+            &mut self,
+            request: ModelRequest<'_>,
+            on_text: &mut dyn FnMut(&str),
+        ) -> Result<ModelReply, ModelError> {
+            let other = self.0.host();
+            for session in ["agent:main:main", "agent:main:other"] {
+                let request = TurnRequest {
+                    session_key: session.into(),
+                    ..request_of("meanwhile")
+                };
+                let outcome = other.turn(
+                    request,
+                    &mut ScriptedModel::done(),
+                    &mut NoTools,
+                    &mut |_| {},
+                );
+                self.2.push(
+                    outcome
+                        .map(|it| it.reply)
+                        .map_err(|error| error.to_string()),
+                );
+            }
+            self.1.respond(request, on_text)
+        }
+    }
     let home = window();
     let host = home.host();
-    turn(&host, "hello", None, &mut ScriptedModel::done()).unwrap();
+    let mut model = Meanwhile(&home, ScriptedModel::done(), Vec::new());
+    turn(&host, "hello", None, &mut model).unwrap();
+    let [same, other] = model.2.as_slice() else {
+        panic!("{:?}", model.2)
+    };
+    assert!(
+        same.as_ref()
+            .unwrap_err()
+            .contains("running a turn in session `agent:main:main`"),
+        "{same:?}"
+    );
+    assert_eq!(other.as_deref(), Ok("done"));
+    assert_eq!(roles(&transcript(&host)), ["user", "assistant"]);
     let path = HostSettings::store_path(&home.native_dir(), "main");
-    let error = Store::open(&path, home.ambient()).unwrap_err();
-    assert!(error.help().contains("other process"), "{error}");
     let reader = Store::open_to_read(&path, home.ambient()).unwrap().unwrap();
-    assert_eq!(reader.sessions().unwrap().len(), 1);
+    assert_eq!(reader.sessions().unwrap().len(), 2);
+}
+
+fn request_of(text: &str) -> TurnRequest {
+    TurnRequest {
+        session_key: "agent:main:main".into(),
+        text: text.into(),
+        turn_id: None,
+        system_prompt: SystemPrompt::default(),
+        context_tokens: None,
+    }
+}
+
+#[test]
+fn turn_id_that_is_no_id_is_refused() {
+    let host = Home::new().host();
+    for id in ["", "  ", "a\nb", &"x".repeat(513)] {
+        let error = turn(&host, "hello", Some(id), &mut ScriptedModel::done()).unwrap_err();
+        assert!(matches!(error, TurnError::BadTurnId), "{id:?}: {error}");
+    }
+    turn(
+        &host,
+        "hello",
+        Some(&"é".repeat(512)),
+        &mut ScriptedModel::done(),
+    )
+    .unwrap();
+}
+
+/// Case T-3: what does not fit alone does not push out what does.
+#[test]
+fn one_message_larger_than_the_budget_leaves_the_others() {
+    for home in [window(), Home::new()] {
+        let host = home.host();
+        let huge = "far too many words ".repeat(3_000);
+        let mut model = ScriptedModel::new(4_000, [Ok(say("small")), Ok(say(&huge))]);
+        turn(&host, "first", None, &mut model).unwrap();
+        turn(&host, "second", None, &mut model).unwrap();
+        let record = turn(&host, "third", None, &mut model).unwrap().record;
+        assert_eq!(
+            model.last_user_texts(),
+            ["first", "second", "third"],
+            "{record:?}"
+        );
+        assert!(
+            record.mends.iter().any(|mend| mend.contains("alone")),
+            "{:?}",
+            record.mends
+        );
+    }
+}
+
+/// Case L-8: a message that leaves no room for history is sent, and that is said with numbers.
+#[test]
+fn message_that_fills_the_window_is_said() {
+    let home = window();
+    let host = home.host();
+    let mut model = ScriptedModel::new(2_000, []);
+    turn(&host, "first", None, &mut model).unwrap();
+    let record = turn(&host, &"word ".repeat(5_000), None, &mut model)
+        .unwrap()
+        .record;
+    assert!(
+        record
+            .mends
+            .iter()
+            .any(|mend| mend.contains("no room for history")),
+        "{:?}",
+        record.mends
+    );
+}
+
+#[test]
+fn empty_answer_is_no_answer() {
+    let home = window();
+    let host = home.host();
+    let empty = ModelReply {
+        content: Vec::new(),
+        stop: Stop::Stop,
+        usage: None,
+        response_id: None,
+    };
+    let blank = ModelReply {
+        content: vec![Block::Text(String::new())],
+        ..empty.clone()
+    };
+    let mut model = ScriptedModel::new(9_000, [Ok(empty), Ok(blank), Ok(say("now"))]);
+    for _ in 0..2 {
+        let error = turn(&host, "hello", Some("t"), &mut model).unwrap_err();
+        assert!(error.to_string().contains("empty"), "{error}");
+    }
+    assert_eq!(
+        turn(&host, "hello", Some("t"), &mut model).unwrap().reply,
+        "now"
+    );
+}
+
+#[test]
+fn absurd_usage_numbers_do_not_overflow() {
+    let home = window();
+    let host = home.host();
+    let usage = Usage {
+        input_tokens: u64::MAX,
+        output_tokens: u64::MAX,
+        cache_read_tokens: 1,
+        cache_write_tokens: 1,
+    };
+    let reply = ModelReply {
+        usage: Some(usage),
+        ..say("fine")
+    };
+    let outcome = turn(
+        &host,
+        "hello",
+        None,
+        &mut ScriptedModel::new(9_000, [Ok(reply)]),
+    )
+    .unwrap();
+    assert_eq!(outcome.record.model.input_tokens, Some(u64::MAX));
+    assert_eq!(
+        transcript(&host)[2]["message"]["usage"]["totalTokens"],
+        u64::MAX
+    );
 }

@@ -99,7 +99,7 @@ impl Home {
         )
     }
 
-    /// A host as a new process has it. One at a time: it is the store's writer.
+    /// A host as a new process has it.
     ///
     /// # Panics
     ///
@@ -113,6 +113,7 @@ impl Home {
             slot: self.slot.clone(),
             plugins: self.plugins.clone(),
             strict: self.strict,
+            lane_wait: std::time::Duration::ZERO,
             ambient: self.ambient(),
         })
         .expect("the store opens")

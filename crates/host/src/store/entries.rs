@@ -5,7 +5,7 @@ use super::error::{Attempt, StoreError};
 use super::sessions::Session;
 use crate::history::Held;
 use crate::tokens::TokenCounter;
-use openclaw_transcript::{Line, Link, Row, Tip, active_path, extends, parse_line};
+use openclaw_transcript::{Link, Row, Tip, active_path, extends, parse_row};
 use rusqlite::{Connection, params};
 
 /// An entry on the active path.
@@ -164,10 +164,8 @@ fn all_rows(
 /// A stored row. What was stored was read before, so it reads again.
 fn parsed(seq: i64, text: &str, attempt: &Attempt) -> Result<Row, StoreError> {
     let line = usize::try_from(seq).unwrap_or(usize::MAX);
-    match parse_line(line, text.as_bytes(), &mut Vec::new()) {
-        Line::Row(row) => Ok(row),
-        _ => Err(attempt.damaged(format!("entry {seq} of a session cannot be read"))),
-    }
+    parse_row(line, text)
+        .ok_or_else(|| attempt.damaged(format!("entry {seq} of a session cannot be read")))
 }
 
 impl Store {

@@ -19,9 +19,12 @@ pub struct StoreError {
 /// What is wrong with a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreErrorKind {
-    /// Another process is the writer.
-    #[error("another openclaw process is using it")]
-    Locked,
+    /// The file may only be read, and somebody is writing it.
+    #[error("it may only be read, and another process is writing it")]
+    ReadOnly,
+    /// Another process changed the session in the meantime.
+    #[error("another process has changed the session `{0}` in the meantime")]
+    Changed(String),
     /// A newer version made it.
     #[error("its schema is version {found}, this program knows up to {known}")]
     Newer {
@@ -36,9 +39,35 @@ pub enum StoreErrorKind {
     /// Nothing has this name.
     #[error("there is no session `{0}`")]
     NoSession(String),
-    /// A transcript with this id is there, with other entries.
+    /// A transcript with this id is there, with other entries from the first on.
     #[error("session id `{0}` is taken by another transcript")]
     SessionTaken(String),
+    /// A transcript with this id is there, begins like this one and goes on differently.
+    #[error(
+        "the session `{session_id}` is there and has gone on differently: the file parts from it at line {line}"
+    )]
+    Forked {
+        /// Id of both transcripts.
+        session_id: String,
+        /// The first line of the file that is not what is stored.
+        line: usize,
+    },
+    /// The key is that of another transcript.
+    #[error("session key `{key}` is taken by the session `{session_id}`")]
+    KeyTaken {
+        /// The key.
+        key: String,
+        /// Id of the transcript behind it.
+        session_id: String,
+    },
+    /// The text cannot be a session key.
+    #[error("`{key}` cannot be a session key: {reason}")]
+    BadKey {
+        /// The text, without control characters and shortened.
+        key: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The system refused.
     #[error(transparent)]
     Io(io::Error),
@@ -52,14 +81,26 @@ impl StoreError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match &self.kind {
-            StoreErrorKind::Locked => "wait for the other process to finish, or stop it",
+            StoreErrorKind::ReadOnly => {
+                "try again when the other process is done, or give yourself the right to write it"
+            }
+            StoreErrorKind::Changed(_) => "send the message again",
             StoreErrorKind::Newer { .. } => "update openclaw; the file was left as it is",
             StoreErrorKind::Damaged(_) => {
                 "move the file aside and keep it; sessions that were exported can be imported again"
             }
             StoreErrorKind::NoSession(_) => "`openclaw sessions list` shows the sessions there are",
             StoreErrorKind::SessionTaken(_) => {
-                "give the transcript another id in its header, or leave it out"
+                "give a copy of the file another id in its header; one without a header takes its id from its name"
+            }
+            StoreErrorKind::Forked { .. } => {
+                "both are kept as they are; to have this one too, give a copy of the file another id in its header"
+            }
+            StoreErrorKind::KeyTaken { .. } => {
+                "give another --session-key, or leave it out to use `agent:main:<id>`"
+            }
+            StoreErrorKind::BadKey { .. } => {
+                "give a key such as `agent:main:work`: not blank, no control characters, at most 512 bytes"
             }
             StoreErrorKind::Io(_) | StoreErrorKind::Sql(_) => {
                 "check the permissions and the space on disk"

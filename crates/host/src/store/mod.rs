@@ -1,7 +1,7 @@
 //! The store of one agent's sessions: transcripts, outbox and turn records in one SQLite file.
 //!
 //! Append-only: a stored entry is never changed. The active path is kept beside the entries, so that appending and
-//! reading cost what is new. One process writes at a time.
+//! reading cost what is new. Several processes may have it open; one transaction runs at a time.
 
 mod entries;
 mod error;
@@ -14,6 +14,7 @@ mod turns;
 pub use entries::PathEntry;
 pub use error::{StoreError, StoreErrorKind};
 pub use import::{ImportReport, Imported};
+pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
 pub use sessions::{Session, SessionSummary};
 pub use turns::StoredTurn;
@@ -22,7 +23,7 @@ pub(crate) use turns::TurnState;
 use crate::ambient::Ambient;
 use error::Attempt;
 use rusqlite::{Connection, OpenFlags};
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,8 +35,6 @@ pub struct Store {
     path: PathBuf,
     connection: Connection,
     ambient: Ambient,
-    /// Held while this process may write.
-    _writer: Option<File>,
 }
 
 impl Store {
@@ -44,13 +43,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Another process writes, the file is no store, or a newer version made it. The file is left as it was.
+    /// The file is no store, or a newer version made it. The file is left as it was.
     pub fn open(path: &Path, ambient: Ambient) -> Result<Self, StoreError> {
         let attempt = Attempt::new("open", path);
         if let Some(directory) = path.parent() {
             make_private_directory(directory).map_err(|error| attempt.io(error))?;
         }
-        let writer = lock_writer(path, &attempt)?;
         make_private_file(path).map_err(|error| attempt.io(error))?;
         let mut connection = Connection::open(path).map_err(|error| attempt.sql(error))?;
         connection
@@ -61,11 +59,11 @@ impl Store {
             path: path.to_owned(),
             connection,
             ambient,
-            _writer: Some(writer),
         })
     }
 
-    /// Opens the store at `path` for reading; `None` when there is none. Works while another process writes.
+    /// Opens the store at `path` for reading; `None` when there is none. Works while another process writes, and for a
+    /// file that may only be read.
     ///
     /// # Errors
     ///
@@ -75,21 +73,20 @@ impl Store {
         if !path.try_exists().map_err(|error| attempt.io(error))? {
             return Ok(None);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let may_write = path
+            .metadata()
+            .is_ok_and(|metadata| !metadata.permissions().readonly());
+        let connection = if may_write {
+            reader(path, &attempt)
+        } else {
+            Err(attempt.kind(StoreErrorKind::ReadOnly))
+        };
         let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| attempt.sql(error))?;
-        connection
-            .busy_timeout(BUSY_TIMEOUT)
-            .map_err(|error| attempt.sql(error))?;
-        connection
-            .pragma_update(None, "query_only", true)
-            .map_err(|error| attempt.sql(error))?;
-        schema::check(&connection, &attempt)?;
+            connection.or_else(|error| untouched(path, &attempt).unwrap_or(Err(error)))?;
         Ok(Some(Self {
             path: path.to_owned(),
             connection,
             ambient,
-            _writer: None,
         }))
     }
 
@@ -137,15 +134,43 @@ fn make_private_file(path: &Path) -> std::io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Makes this process the writer. The lock goes with the process, however it ends.
-fn lock_writer(path: &Path, attempt: &Attempt) -> Result<File, StoreError> {
-    let mut lock_path = path.as_os_str().to_owned();
-    lock_path.push(".lock");
-    make_private_file(lock_path.as_ref()).map_err(|error| attempt.io(error))?;
-    let file = File::open(&lock_path).map_err(|error| attempt.io(error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(attempt.kind(StoreErrorKind::Locked)),
-        Err(TryLockError::Error(error)) => Err(attempt.io(error)),
+/// A connection that writes nothing of the data, only what SQLite keeps beside it while others write.
+fn reader(path: &Path, attempt: &Attempt) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|error| attempt.sql(error))?;
+    connection
+        .busy_timeout(BUSY_TIMEOUT)
+        .map_err(|error| attempt.sql(error))?;
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(|error| attempt.sql(error))?;
+    schema::check(&connection, attempt)?;
+    Ok(connection)
+}
+
+/// A connection for a file that may only be read and that nobody is writing: makes no file. `None` when somebody is.
+fn untouched(path: &Path, attempt: &Attempt) -> Option<Result<Connection, StoreError>> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if Path::new(&log).exists() {
+        return None;
     }
+    let escaped: String = path
+        .to_str()?
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
+    Some(
+        connection
+            .map_err(|error| attempt.sql(error))
+            .and_then(|connection| {
+                schema::check(&connection, attempt)?;
+                Ok(connection)
+            }),
+    )
 }

@@ -1,12 +1,16 @@
 //! The outbox: turns an engine has not acknowledged yet.
 //!
 //! A row is `admitted` while its turn runs, and `ready` from the moment its last entry is stored, in the same
-//! transaction. Only an acknowledgement deletes a ready row.
+//! transaction. Only an acknowledgement deletes a ready row. A row that was refused too often is `blocked`: it is kept and
+//! shown, and holds up nobody.
 
 use super::Store;
 use super::error::{Attempt, StoreError};
 use openclaw_interface::model::CommitParams;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// How often a turn is offered before its row is blocked.
+const ATTEMPT_LIMIT: i64 = 5;
 
 /// A turn as the outbox knows it while it runs.
 #[derive(Clone, Debug)]
@@ -22,6 +26,19 @@ pub(crate) struct OutboxRow {
     pub(crate) commit: CommitParams,
     pub(crate) attempts: i64,
     pub(crate) last_error: Option<String>,
+}
+
+/// Turns that an engine has not acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// The engine.
+    pub engine_id: String,
+    /// Turns that are offered before its next turn in their session.
+    pub waiting: i64,
+    /// Turns that were refused too often and are not offered any more, unless asked for.
+    pub blocked: i64,
+    /// One of the reasons given.
+    pub last_error: Option<String>,
 }
 
 /// Writes the `admitted` row of a turn; a row of an earlier try of the same turn is replaced.
@@ -105,33 +122,43 @@ impl Store {
         })
     }
 
-    /// Notes that a row could not be delivered.
+    /// Notes that a row could not be delivered; blocks it when that was once too often.
     pub(crate) fn note_failed_delivery(
         &mut self,
         key: &str,
         error: &str,
     ) -> Result<(), StoreError> {
         self.transaction("write the outbox of", |transaction, attempt| {
-            let sql = "UPDATE outbox SET attempts = attempts + 1, last_error = ?2 WHERE advancement_key = ?1";
-            transaction.execute(sql, [key, error]).map_err(|error| attempt.sql(error))?;
+            let sql = "UPDATE outbox SET attempts = attempts + 1, last_error = ?2, \
+                       state = CASE WHEN attempts + 1 >= ?3 THEN 'blocked' ELSE state END WHERE advancement_key = ?1";
+            transaction.execute(sql, params![key, error, ATTEMPT_LIMIT]).map_err(|error| attempt.sql(error))?;
             Ok(())
         })
     }
 
-    /// Turns that wait, by engine.
+    /// Turns that an engine has not acknowledged, by engine.
     ///
     /// # Errors
     ///
     /// The store cannot be read.
-    pub fn backlog(&self) -> Result<Vec<(String, i64)>, StoreError> {
+    pub fn backlog(&self) -> Result<Vec<Backlog>, StoreError> {
         let attempt = self.attempt("read the outbox of");
-        let sql = "SELECT engine_id, count(*) FROM outbox WHERE state = 'ready' GROUP BY engine_id ORDER BY 1";
+        let sql = "SELECT engine_id, sum(state = 'ready'), sum(state = 'blocked'), max(last_error) FROM outbox \
+                   WHERE state IN ('ready', 'blocked') GROUP BY engine_id ORDER BY 1";
         let mut statement = self
             .connection
             .prepare(sql)
             .map_err(|error| attempt.sql(error))?;
+        let read = |row: &Row<'_>| {
+            Ok(Backlog {
+                engine_id: row.get(0)?,
+                waiting: row.get(1)?,
+                blocked: row.get(2)?,
+                last_error: row.get(3)?,
+            })
+        };
         statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_map([], read)
             .and_then(Iterator::collect)
             .map_err(|error| attempt.sql(error))
     }

@@ -1,7 +1,7 @@
 //! The tables, and how older files get them.
 
 use super::error::{Attempt, StoreError, StoreErrorKind};
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 /// Migrations in order; the file's `user_version` counts those it has.
 const MIGRATIONS: [&str; 1] = ["
@@ -47,7 +47,7 @@ const MIGRATIONS: [&str; 1] = ["
         advancement_key TEXT PRIMARY KEY,
         engine_id TEXT NOT NULL,
         session_id TEXT NOT NULL REFERENCES sessions,
-        state TEXT NOT NULL CHECK (state IN ('admitted', 'ready')),
+        state TEXT NOT NULL CHECK (state IN ('admitted', 'ready', 'blocked')),
         facts TEXT NOT NULL,
         attempts INTEGER NOT NULL,
         last_error TEXT,
@@ -87,7 +87,7 @@ pub(super) fn check(connection: &Connection, attempt: &Attempt) -> Result<i64, S
 /// Brings a file to the newest schema.
 pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<(), StoreError> {
     let sql = |error| attempt.sql(error);
-    let found = check(connection, attempt)?;
+    check(connection, attempt)?;
     // WAL with FULL: an acknowledged turn survives a power cut, not just a killed process.
     connection
         .pragma_update(None, "journal_mode", "wal")
@@ -98,17 +98,20 @@ pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<
     connection
         .pragma_update(None, "foreign_keys", true)
         .map_err(sql)?;
+    // Another process may be making the tables at this moment: look again once it is our turn.
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(sql)?;
+    let found = check(&transaction, attempt)?;
     for (index, migration) in MIGRATIONS
         .iter()
         .enumerate()
         .skip(usize::try_from(found).unwrap_or(0))
     {
-        let transaction = connection.transaction().map_err(sql)?;
         transaction.execute_batch(migration).map_err(sql)?;
         transaction
             .pragma_update(None, "user_version", index as i64 + 1)
             .map_err(sql)?;
-        transaction.commit().map_err(sql)?;
     }
-    Ok(())
+    transaction.commit().map_err(sql)
 }

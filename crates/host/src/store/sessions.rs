@@ -1,4 +1,7 @@
 //! Sessions: a key that people use, and the transcript behind it.
+//!
+//! A key, once given, stays on its transcript, and a transcript has one key. One that has lost it is listed by its id
+//! and gets a key again when it is imported again.
 
 use super::Store;
 use super::error::{Attempt, StoreError, StoreErrorKind};
@@ -10,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 pub struct Session {
     /// Id of the transcript.
     pub id: String,
-    /// Stable logical name.
+    /// Stable logical name; the id when no key points here.
     pub key: String,
     /// Token of this history; another token is another history.
     pub generation: String,
@@ -27,9 +30,9 @@ pub struct Session {
 /// A line of `sessions list`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionSummary {
-    /// Stable logical name.
-    pub key: String,
-    /// Id of the transcript behind it.
+    /// Stable logical name; `None` when no key points here.
+    pub key: Option<String>,
+    /// Id of the transcript.
     pub session_id: String,
     /// Entries stored, those off the active path included.
     pub entries: i64,
@@ -41,8 +44,30 @@ pub struct SessionSummary {
     pub updated_at_ms: i64,
 }
 
-const COLUMNS: &str = "session_id, session_key, generation, header, tip, append_parent, next_seq, path_length, \
-                       message_count";
+const COLUMNS: &str = "session_id, coalesce((SELECT min(k.session_key) FROM session_keys k \
+                       WHERE k.session_id = sessions.session_id), session_id), generation, header, tip, \
+                       append_parent, next_seq, path_length, message_count";
+
+/// Bytes a session key may have.
+const MAX_KEY_BYTES: usize = 512;
+
+/// Refuses a text that cannot be a session key.
+pub(crate) fn check_session_key(key: &str) -> Result<(), StoreErrorKind> {
+    let reason = if key.trim().is_empty() {
+        "it is blank".to_owned()
+    } else if let Some(control) = key.chars().find(|c| c.is_control()) {
+        format!("it has the control character U+{:04X}", u32::from(control))
+    } else if key.len() > MAX_KEY_BYTES {
+        format!("it has {} bytes, the limit is {MAX_KEY_BYTES}", key.len())
+    } else {
+        return Ok(());
+    };
+    let shown = key.chars().map(|c| if c.is_control() { ' ' } else { c });
+    Err(StoreErrorKind::BadKey {
+        key: shown.take(60).collect(),
+        reason,
+    })
+}
 
 impl Session {
     fn read(row: &Row<'_>) -> rusqlite::Result<(Self, String)> {
@@ -118,7 +143,53 @@ pub(super) fn by_key(
         "SELECT {COLUMNS} FROM sessions WHERE session_id = \
                        (SELECT session_id FROM session_keys WHERE session_key = ?1)"
     );
-    find(connection, &sql, key, attempt)
+    let found = find(connection, &sql, key, attempt)?;
+    Ok(found.map(|session| Session {
+        key: key.to_owned(),
+        ..session
+    }))
+}
+
+/// The key of a transcript.
+pub(super) fn key_of(
+    connection: &Connection,
+    id: &str,
+    attempt: &Attempt,
+) -> Result<Option<String>, StoreError> {
+    connection
+        .query_row(
+            "SELECT min(session_key) FROM session_keys WHERE session_id = ?1",
+            [id],
+            |row| row.get(0),
+        )
+        .map_err(|error| attempt.sql(error))
+}
+
+/// Puts a key on a transcript that has none. The key must not be that of another.
+pub(super) fn bind(
+    connection: &Connection,
+    key: &str,
+    id: &str,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    check_session_key(key).map_err(|kind| attempt.kind(kind))?;
+    if let Some(other) = by_key(connection, key, attempt)? {
+        return Err(attempt.kind(StoreErrorKind::KeyTaken {
+            key: key.to_owned(),
+            session_id: other.id,
+        }));
+    }
+    let sql = |error| attempt.sql(error);
+    connection
+        .execute("INSERT INTO session_keys VALUES (?1, ?2)", [key, id])
+        .map_err(sql)?;
+    connection
+        .execute(
+            "UPDATE sessions SET session_key = ?1 WHERE session_id = ?2",
+            [key, id],
+        )
+        .map_err(sql)?;
+    Ok(())
 }
 
 /// The transcript with an id.
@@ -135,7 +206,7 @@ pub(super) fn by_id(
     )
 }
 
-/// Adds an empty transcript and puts the key on it.
+/// Adds an empty transcript and puts the key on it, which must not be that of another.
 pub(super) fn create(
     connection: &Connection,
     (key, id, header, generation): (&str, &str, &str, &str),
@@ -153,19 +224,13 @@ pub(super) fn create(
         path_length: 0,
         message_count: 0,
     };
-    let sql = |error| attempt.sql(error);
     connection
         .execute(
             "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, '\"Empty\"', NULL, 1, 0, 0, ?5, ?5)",
             params![id, key, header, generation, now_ms],
         )
-        .map_err(sql)?;
-    connection
-        .execute(
-            "INSERT INTO session_keys VALUES (?1, ?2) ON CONFLICT DO UPDATE SET session_id = excluded.session_id",
-            [key, id],
-        )
-        .map_err(sql)?;
+        .map_err(|error| attempt.sql(error))?;
+    bind(connection, key, id, attempt)?;
     Ok(session)
 }
 
@@ -202,16 +267,16 @@ impl Store {
         let (id, generation) = (ambient.new_id(), ambient.new_id());
         let header = header_row(&id, &ambient.timestamp(), cwd);
         self.transaction("start a session in", |transaction, attempt| {
-            create(
-                transaction,
-                (key, &id, &header, &generation),
-                ambient.now_ms(),
-                attempt,
-            )
+            // Another process may have been faster.
+            if let Some(session) = by_key(transaction, key, attempt)? {
+                return Ok(session);
+            }
+            let new = (key, id.as_str(), header.as_str(), generation.as_str());
+            create(transaction, new, ambient.now_ms(), attempt)
         })
     }
 
-    /// All sessions, the one used last first.
+    /// All sessions, those without a key among them, the one used last first.
     ///
     /// # Errors
     ///
@@ -221,7 +286,7 @@ impl Store {
                    (SELECT coalesce(sum(e.tokens), 0) FROM active_path a JOIN entries e \
                     ON e.session_id = a.session_id AND e.seq = a.seq WHERE a.session_id = s.session_id), \
                    s.updated_at_ms \
-                   FROM session_keys k JOIN sessions s USING (session_id) ORDER BY s.updated_at_ms DESC, 1";
+                   FROM sessions s LEFT JOIN session_keys k USING (session_id) ORDER BY s.updated_at_ms DESC, 1";
         let read = |row: &Row<'_>| {
             Ok(SessionSummary {
                 key: row.get(0)?,

@@ -6,7 +6,8 @@ use super::assemble::Assembled;
 use super::open::Turn;
 use crate::history::Held;
 use crate::model::{
-    Block, Model, ModelInfo, ModelReply, ModelRequest, Stop, ToolOutcome, Tools, Usage,
+    Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, Stop,
+    ToolOutcome, Tools, Usage,
 };
 use openclaw_interface::Role;
 use openclaw_interface::model::Anchor;
@@ -99,9 +100,10 @@ impl<'h> Turn<'h> {
             tools: tools.specs(),
             is_cancelled: &is_cancelled,
         };
-        model
+        let reply = model
             .respond(request, on_text)
-            .map_err(|error| self.give_up(TurnError::Model(error)))
+            .and_then(|reply| said_something(reply, model.info()));
+        reply.map_err(|error| self.give_up(TurnError::Model(error)))
     }
 
     /// Stores a message in mid-turn.
@@ -177,6 +179,24 @@ impl<'h> Turn<'h> {
     }
 }
 
+/// Refuses a reply without any word or call: stored, it would stand for an answer for ever.
+fn said_something(reply: ModelReply, model: &ModelInfo) -> Result<ModelReply, ModelError> {
+    let is_something = |block: &Block| match block {
+        Block::Text(text) => !text.is_empty(),
+        Block::Thinking(_) => false,
+        Block::ToolCall { .. } => true,
+    };
+    if reply.stop == Stop::Length || reply.content.iter().any(is_something) {
+        return Ok(reply);
+    }
+    Err(ModelError {
+        provider: model.provider.clone(),
+        model: model.id.clone(),
+        kind: ModelErrorKind::BadAnswer,
+        reason: "the answer is empty".into(),
+    })
+}
+
 fn assistant_message(reply: &ModelReply, model: &ModelInfo, turn: &Turn<'_>) -> Value {
     let content: Vec<Value> = reply.content.iter().map(block_json).collect();
     let usage = reply.usage.unwrap_or_default();
@@ -217,10 +237,13 @@ fn block_json(block: &Block) -> Value {
 }
 
 fn usage_json(usage: Usage) -> Value {
-    let total = usage.input_tokens
-        + usage.output_tokens
-        + usage.cache_read_tokens
-        + usage.cache_write_tokens;
+    let parts = [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+    ];
+    let total = parts.into_iter().fold(0, u64::saturating_add);
     json!({
         "input": usage.input_tokens,
         "output": usage.output_tokens,

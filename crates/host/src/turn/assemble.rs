@@ -62,7 +62,7 @@ impl<'h> Admitted<'h> {
     /// What history and prompt addition may take: the window without the reserve and without what is fixed.
     ///
     /// Source: context engine contract, "assemble"; compaction, "Prompt check".
-    fn history_budget(&self, tools: &[ToolSpec]) -> u64 {
+    fn history_budget(&mut self, tools: &[ToolSpec]) -> u64 {
         let window = self.facts.budget_tokens;
         let usable = window.saturating_sub(RESERVE_TOKENS.min(window / 4)).max(1);
         let prompt = &self.turn.request.system_prompt;
@@ -79,9 +79,13 @@ impl<'h> Admitted<'h> {
             TokenCounter.text(&prompt.stable) + TokenCounter.text(&prompt.dynamic) + schemas;
         let fixed = fixed.saturating_add(u64::from(self.user.tokens));
         // The factor covers what providers add around each part.
-        usable
-            .saturating_sub(fixed.saturating_mul(12).div_ceil(10))
-            .max(1)
+        let fixed = fixed.saturating_mul(12).div_ceil(10);
+        if fixed >= usable {
+            self.turn.record.mends.push(format!(
+                "system prompt, tools and message take about {fixed} of {usable} tokens: there is no room for history"
+            ));
+        }
+        usable.saturating_sub(fixed).max(1)
     }
 
     fn prepare_engine(&mut self) -> Result<(), TurnError> {

@@ -1,6 +1,7 @@
 //! Why a turn gave no reply.
 
 use super::Substitution;
+use crate::lane::LaneError;
 use crate::model::ModelError;
 use crate::requirements::UnmetRequirement;
 use crate::store::StoreError;
@@ -11,6 +12,9 @@ pub enum TurnError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Another process is busy with the session.
+    #[error(transparent)]
+    Lane(#[from] LaneError),
     /// The model failed. The user's message is stored and is part of the next turn's history.
     #[error(transparent)]
     Model(ModelError),
@@ -39,6 +43,9 @@ pub enum TurnError {
     /// The text is blank.
     #[error("the message is blank")]
     BlankText,
+    /// The id is blank, too long, or not printable.
+    #[error("a turn id has 1 to 512 printable characters")]
+    BadTurnId,
     /// The id belongs to another message.
     #[error("turn `{0}` was another message or another session")]
     TurnIdTaken(String),
@@ -57,6 +64,9 @@ impl TurnError {
         use crate::model::ModelErrorKind as Kind;
         match self {
             Self::Store(error) => error.help().to_owned(),
+            Self::Lane(LaneError::Busy { .. }) => "wait for it to finish, or stop it".into(),
+            Self::Lane(LaneError::Io { .. }) => "check the permissions and the space on disk".into(),
+            Self::BadTurnId => "leave it out to have one made".into(),
             Self::Model(error) => match error.kind {
                 Kind::Transport | Kind::Timeout => "check that the server runs and `baseUrl` in openclaw.json is right",
                 Kind::Unauthorized => "check `apiKey` of the provider in openclaw.json",

@@ -61,8 +61,8 @@ pub(crate) fn run(
     tools: &mut dyn Tools,
     on_text: &mut dyn FnMut(&str),
 ) -> Result<TurnOutcome, TurnError> {
-    let lane = host.lane(&request.session_key);
-    let _alone = lane.lock();
+    open::check(&request)?;
+    let _alone = host.enter(&request.session_key)?;
     let turn = open::open(host, request)?;
     let turn = match turn.admit(model.info())? {
         admission::Admission::Admitted(turn) => turn,

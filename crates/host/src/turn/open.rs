@@ -29,11 +29,22 @@ pub(super) struct Turn<'h> {
 /// A turn with an engine.
 pub(super) struct Opened<'h>(pub(super) Turn<'h>);
 
-/// Opens a turn: session, engine, requirements, outbox.
-pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, TurnError> {
+/// Refuses a request that makes no sense, before anything is touched.
+pub(super) fn check(request: &TurnRequest) -> Result<(), TurnError> {
     if request.text.trim().is_empty() {
         return Err(TurnError::BlankText);
     }
+    let is_id = |id: &str| {
+        !id.trim().is_empty() && id.chars().count() <= 512 && !id.chars().any(char::is_control)
+    };
+    match &request.turn_id {
+        Some(id) if !is_id(id) => Err(TurnError::BadTurnId),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a turn: session, engine, requirements, outbox.
+pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, TurnError> {
     let session = host
         .store()
         .session_or_new(&request.session_key, &host.workspace_text())?;
@@ -147,7 +158,7 @@ pub(super) fn legacy(host: &Host, cancelled: &Arc<AtomicBool>) -> Guarded {
     let registry = host.registry();
     registry
         .find(crate::LEGACY_ID)
-        .and_then(|registered| registry.make(&registered, &create_context(host), cancelled))
+        .and_then(|registered| registry.make(&registered, &CreateContext::default(), cancelled))
         .unwrap_or_else(|record| {
             unreachable!("the built-in engine is always there: {}", record.reason)
         })

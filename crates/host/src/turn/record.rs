@@ -166,9 +166,17 @@ impl ModelUse {
     pub(crate) fn add(&mut self, usage: Option<Usage>) {
         self.requests += 1;
         let Some(usage) = usage else { return };
-        self.input_tokens =
-            Some(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens);
-        self.output_tokens = Some(self.output_tokens.unwrap_or(0) + usage.output_tokens);
+        let prompt = [
+            usage.input_tokens,
+            usage.cache_read_tokens,
+            usage.cache_write_tokens,
+        ];
+        self.input_tokens = Some(prompt.into_iter().fold(0, u64::saturating_add));
+        self.output_tokens = Some(
+            self.output_tokens
+                .unwrap_or(0)
+                .saturating_add(usage.output_tokens),
+        );
     }
 }
 

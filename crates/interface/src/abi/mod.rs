@@ -2,8 +2,10 @@
 //!
 //! Frozen once released. Authors and hosts do not use this module: [`author`](crate::author) and
 //! [`hosting`](crate::hosting) are its two safe sides. Both a library and its host compile these types from their own
-//! copy of this crate; the loader compares the layouts before it believes them.
+//! copy of this crate; the loader compares the layouts before it believes them. [`c`] is the second door, for libraries
+//! that are not written in Rust.
 
+pub mod c;
 mod module;
 mod note;
 mod object;

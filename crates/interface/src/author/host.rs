@@ -56,7 +56,7 @@ impl Host {
         Self(Arc::new(Shared(object)))
     }
 
-    /// Writes one line to the host's log under `plugin::<id>`. No secrets, no transcript text.
+    /// Writes one line to the host's log, marked with the plugin's id. No secrets, no transcript text.
     pub fn log(&self, level: LogLevel, message: &str) {
         self.0.0.log(level.number(), message.into());
     }

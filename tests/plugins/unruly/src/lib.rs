@@ -171,6 +171,12 @@ impl ContextEngine for Unruly {
                 assembly.new_messages.push("{\"role\":\"user\"".into());
                 assembly.picks.push(Pick::new_message(0));
             }
+            Some("print") => {
+                #[expect(clippy::print_stdout, reason = "printing is the misbehaviour")]
+                {
+                    println!("unruly prints");
+                }
+            }
             Some("nothing") => assembly = Assembly::default(),
             _ => {}
         }

@@ -1,0 +1,114 @@
+//! One turn at a time in a session: within this process, and between processes.
+
+use crate::store::make_private_directory;
+use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a lock that another process holds is tried again.
+const RETRY: Duration = Duration::from_millis(25);
+
+/// The lanes of an agent's sessions.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    directory: PathBuf,
+    wait: Duration,
+    in_process: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+}
+
+/// The right to run a turn in a session. Ends when dropped, and with the process.
+pub(crate) struct Lane {
+    _between_processes: File,
+    _in_process: ArcMutexGuard<RawMutex, ()>,
+}
+
+/// Why a lane cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LaneError {
+    /// Another process has it.
+    #[error("another openclaw process is running a turn in session `{session_key}`; waited {} s for it", .waited.as_secs())]
+    Busy {
+        /// The session.
+        session_key: String,
+        /// How long.
+        waited: Duration,
+    },
+    /// The system refused.
+    #[error("cannot lock the session with {}", path.display())]
+    Io {
+        /// The lock file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+}
+
+impl Lanes {
+    /// - `directory`: where the lock files lie; made when needed.
+    /// - `wait`: how long to wait for another process.
+    pub(crate) fn new(directory: PathBuf, wait: Duration) -> Self {
+        Self {
+            directory,
+            wait,
+            in_process: Mutex::default(),
+        }
+    }
+
+    /// Waits for the session: for turns of this process as long as they take, for another process as long as allowed.
+    pub(crate) fn enter(&self, session_key: &str) -> Result<Lane, LaneError> {
+        let lane = Arc::clone(
+            self.in_process
+                .lock()
+                .entry(session_key.to_owned())
+                .or_default(),
+        );
+        let in_process = lane.lock_arc();
+        let path = self.directory.join(file_name(session_key));
+        let refused = |error| LaneError::Io {
+            path: path.clone(),
+            error,
+        };
+        make_private_directory(&self.directory).map_err(refused)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(refused)?;
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    return Ok(Lane {
+                        _between_processes: file,
+                        _in_process: in_process,
+                    });
+                }
+                Err(TryLockError::Error(error)) => return Err(refused(error)),
+                Err(TryLockError::WouldBlock) if started.elapsed() >= self.wait => {
+                    return Err(LaneError::Busy {
+                        session_key: session_key.to_owned(),
+                        waited: self.wait,
+                    });
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
+            }
+        }
+    }
+}
+
+/// A name that any session key can have.
+fn file_name(session_key: &str) -> String {
+    let hash = Sha256::digest(session_key);
+    let hex: String = hash
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{hex}.lock")
+}
