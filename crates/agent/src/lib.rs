@@ -8,7 +8,8 @@
 //! # Invariants
 //!
 //! - An answer that broke off is an error, never a reply.
-//! - The key of a provider appears in no error, no `Debug` text and no log, and follows no redirect.
+//! - The key and the headers of a provider appear in no error, no `Debug` text and no log, and follow no redirect.
+//! - An answer without text and without calls is an error.
 //! - The same request gives the same bytes on the wire, and a longer history only adds to its message list.
 //! - A message leaves as it is in the transcript: no trimming, no stamps, no special tokens.
 //!
@@ -41,9 +42,11 @@ mod line;
 mod offline;
 mod openai;
 mod secret;
+mod surrogates;
 mod system_prompt;
 
 pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
 pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind, Wait};
-pub use secret::ApiKey;
+pub use secret::{ApiKey, Header};
+pub use surrogates::heal_half_surrogates;
 pub use system_prompt::{PromptFacts, system_prompt};

@@ -52,7 +52,7 @@ impl OpenAiModel {
     ///
     /// # Errors
     ///
-    /// When the base URL or the key cannot be used.
+    /// When the base URL, the key or a header cannot be used.
     pub fn new(settings: OpenAiSettings, wait: Wait) -> Result<Self, SettingsError> {
         let line = Line::new(&settings)?;
         let info = ModelInfo {
@@ -110,10 +110,9 @@ impl OpenAiModel {
 
     fn error(&self, failure: &Failure) -> ModelError {
         // The key goes before the cut, or a part of it could stay.
-        let reason = match self.line.key() {
-            Some(key) => key.hide_in(&one_line(&failure.reason, usize::MAX)),
-            None => failure.reason.clone(),
-        };
+        let reason = self
+            .line
+            .without_secrets(&one_line(&failure.reason, usize::MAX));
         ModelError {
             provider: self.info.provider.clone(),
             model: self.info.id.clone(),

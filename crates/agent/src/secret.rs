@@ -34,6 +34,49 @@ impl fmt::Debug for ApiKey {
     }
 }
 
+/// A header to send with each request. `Debug` shows its name only.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Header {
+    name: String,
+    value: String,
+}
+
+/// Shorter texts stand in messages by chance.
+const SHORTEST_HIDDEN_BYTES: usize = 6;
+
+impl Header {
+    /// Takes a header as configured; whether it can be sent is checked when the client is made.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.value
+    }
+
+    /// The text with each copy of the value, and of each word of it, replaced.
+    pub(crate) fn hide_in(&self, text: &str) -> String {
+        let words = self.value.split_whitespace();
+        std::iter::once(self.value.trim())
+            .chain(words)
+            .filter(|word| word.len() >= SHORTEST_HIDDEN_BYTES && *word != "Bearer")
+            .fold(text.to_owned(), |text, word| text.replace(word, "***"))
+    }
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Header({}: ***)", self.name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +86,14 @@ mod tests {
         let key = ApiKey::new("made-up-key").unwrap();
         assert_eq!(format!("{key:?}"), "ApiKey(***)");
         assert_eq!(key.hide_in("wrong key made-up-key!"), "wrong key ***!");
+    }
+
+    #[test]
+    fn debug_hides_the_value_of_a_header() {
+        let header = Header::new("x-key", "Bearer made-up-token");
+        assert_eq!(format!("{header:?}"), "Header(x-key: ***)");
+        assert_eq!(header.hide_in("Bearer of made-up-token"), "Bearer of ***");
+        assert_eq!(Header::new("x-team", "a").hide_in("a cat"), "a cat");
     }
 
     #[test]

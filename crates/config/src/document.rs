@@ -30,11 +30,11 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Everything but a missing file: no permission, a directory, an empty file, no UTF-8, no JSON5, a key given
+    /// Everything but a missing file: no permission, a directory, a pipe or device, an empty file, no UTF-8, no JSON5, a key given
     /// twice, nested too deep, a root that is not an object. A link that leads nowhere is an error too.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let refuse = |kind| Err(ConfigError::new(path, kind));
-        match fs::read(path) {
+        match read_regular(path) {
             Ok(bytes) if bytes.is_empty() => refuse(ConfigErrorKind::Empty),
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Self::from_text(path, text),
@@ -211,9 +211,19 @@ impl fmt::Debug for Config {
     }
 }
 
+/// Opens regular files only: opening a pipe would wait for a writer.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() {
+        fs::read(path)
+    } else {
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+}
+
 fn read_failure(path: &Path, error: io::Error) -> ConfigErrorKind {
     match error.kind() {
         _ if path.is_dir() => ConfigErrorKind::Directory,
+        _ if path.exists() && !path.is_file() => ConfigErrorKind::NotAFile,
         io::ErrorKind::PermissionDenied => ConfigErrorKind::PermissionDenied,
         _ => ConfigErrorKind::Io(error),
     }

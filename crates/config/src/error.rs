@@ -24,6 +24,9 @@ pub enum ConfigErrorKind {
     /// The path is a directory.
     #[error("it is a directory")]
     Directory,
+    /// The path is a pipe, a socket or a device: opening it could wait for ever.
+    #[error("it is not a regular file")]
+    NotAFile,
     /// The file exists and holds nothing; it was most likely cut short.
     #[error("the file is empty")]
     Empty,
@@ -86,6 +89,11 @@ pub enum KeyProblem {
         /// The range, in words.
         wanted: &'static str,
     },
+    /// A text of another form.
+    WrongForm {
+        /// The form, in words.
+        wanted: &'static str,
+    },
     /// A value that must be there is missing or blank.
     Missing,
 }
@@ -113,6 +121,7 @@ impl ConfigErrorKind {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Directory => "config/directory",
+            Self::NotAFile => "config/not-a-file",
             Self::Empty => "config/empty",
             Self::PermissionDenied => "config/permission",
             Self::NotUtf8 { .. } => "config/not-utf8",
@@ -124,23 +133,30 @@ impl ConfigErrorKind {
     }
 
     pub(crate) fn help(&self, path: &Path) -> String {
+        let backup = crate::write::backup_of(path);
+        let backup = backup.is_file().then(|| backup.display().to_string());
         let path = path.display();
         match self {
-            Self::Directory => {
+            Self::Directory | Self::NotAFile => {
                 format!("move {path} away, or point OPENCLAW_CONFIG_PATH at a file")
             }
-            Self::Empty => {
-                format!("restore it from {path}.bak, or delete it to start with an empty config")
-            }
+            Self::Empty => match backup {
+                Some(backup) => {
+                    format!("restore it from {backup}, or delete it to start with an empty one")
+                }
+                None => format!("restore {path}, or delete it to start with an empty one"),
+            },
             Self::PermissionDenied => {
                 format!("give the user who runs this read access to {path}")
             }
             Self::NotUtf8 { .. } => format!("save {path} as UTF-8"),
             Self::Io(_) => format!("check that {path} can be read"),
-            Self::Syntax(fault) => format!(
-                "correct line {} of {path}; the former version may be in {path}.bak",
-                fault.line
-            ),
+            Self::Syntax(fault) => {
+                let former = backup
+                    .map(|backup| format!("; the former version may be in {backup}"))
+                    .unwrap_or_default();
+                format!("correct line {} of {path}{former}", fault.line)
+            }
             Self::Invalid(faults) => match faults.first() {
                 Some(KeyFault {
                     key,
@@ -169,7 +185,9 @@ impl fmt::Display for KeyFault {
             KeyProblem::WrongType { wanted, found } => {
                 write!(out, " must be {wanted}, found {found}")
             }
-            KeyProblem::OutOfRange { wanted } => write!(out, " must be {wanted}"),
+            KeyProblem::OutOfRange { wanted } | KeyProblem::WrongForm { wanted } => {
+                write!(out, " must be {wanted}")
+            }
             KeyProblem::Missing => out.write_str(" is missing or blank"),
         }
     }

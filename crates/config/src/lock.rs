@@ -51,6 +51,11 @@ impl Drop for Lock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
+    // Opening a pipe would wait for a reader.
+    if path.exists() && !path.is_file() {
+        let reason = format!("{} is not a regular file", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::error::KeyProblem;
+use crate::key_path::KeyPath;
 use crate::placeholder::{PlaceholderError, Secret, Template};
 use crate::section::{Section, wrong_type};
 
@@ -211,37 +212,59 @@ impl AgentDefaults {
 
 impl ModelChoice {
     fn of(defaults: &Section<'_, '_>) -> Option<Self> {
-        let (primary, fallbacks) = match defaults.get("model")? {
-            Value::String(primary) => (Some(primary.clone()), Vec::new()),
+        let key = defaults.path.child("model");
+        match defaults.get("model")? {
+            primary @ Value::String(_) => Some(Self {
+                primary: model_ref(defaults, key, Some(primary))?,
+                fallbacks: Vec::new(),
+            }),
             Value::Object(_) => {
                 let model = defaults.section("model");
-                (model.string("primary"), model.strings("fallbacks"))
+                let primary = model_ref(&model, key.child("primary"), model.get("primary"));
+                let fallbacks = model.list("fallbacks");
+                let fallbacks =
+                    fallbacks.filter_map(|(key, value)| model_ref(&model, key, Some(value)));
+                let fallbacks = fallbacks.collect();
+                Some(Self {
+                    primary: primary?,
+                    fallbacks,
+                })
             }
             other => {
                 let wanted = "a string or {primary, fallbacks}";
                 defaults.fault("model", wrong_type(wanted, other));
-                return None;
+                None
             }
-        };
-        Some(Self {
-            primary: ModelRef::parse(&primary?)?,
-            fallbacks: fallbacks
-                .iter()
-                .filter_map(|text| ModelRef::parse(text))
-                .collect(),
-        })
+        }
     }
 }
 
+/// The model that the value at `key` names; a fault where it names none, so that no other one takes its place.
+fn model_ref(section: &Section<'_, '_>, key: KeyPath, value: Option<&Value>) -> Option<ModelRef> {
+    let problem = match value {
+        None => KeyProblem::Missing,
+        Some(Value::String(text)) if text.trim().is_empty() => KeyProblem::Missing,
+        Some(Value::String(text)) => match ModelRef::parse(text) {
+            Some(model) => return Some(model),
+            None => KeyProblem::WrongForm {
+                wanted: "`<provider>/<model>`",
+            },
+        },
+        Some(other) => wrong_type("a string", other),
+    };
+    section.faults().add(key, problem);
+    None
+}
+
 impl ModelRef {
-    /// Splits at the first slash. `None` for blank text or a blank model.
+    /// Splits at the first slash. `None` for blank text, a blank model, or a slash behind a blank provider.
     pub fn parse(text: &str) -> Option<Self> {
         let (provider, model) = match text.trim().split_once('/') {
             Some((provider, model)) => (Some(provider.trim()), model.trim()),
             None => (None, text.trim()),
         };
-        (!model.is_empty()).then(|| Self {
-            provider: provider.filter(|p| !p.is_empty()).map(str::to_owned),
+        (!model.is_empty() && provider != Some("")).then(|| Self {
+            provider: provider.map(str::to_owned),
             model: model.to_owned(),
         })
     }

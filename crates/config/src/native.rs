@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::document::Config;
-use crate::error::{ConfigError, KeyFault};
+use crate::error::{ConfigError, ConfigErrorKind, KeyFault, KeyProblem};
 
 /// Settings of this host. They never stand in `openclaw.json`, which OpenClaw would then refuse.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub struct NativeSettings {
 /// The settings and what in the file could not be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NativeSettingsRead {
-    /// The settings; a key with a fault has its default.
+    /// The settings.
     pub settings: NativeSettings,
-    /// Unknown keys and values of a wrong type.
+    /// Unknown keys.
     pub faults: Vec<KeyFault>,
 }
 
@@ -29,15 +29,23 @@ impl NativeSettings {
     ///
     /// # Errors
     ///
-    /// Those of [`Config::read`]. Faults of single keys are returned beside the settings.
+    /// Those of [`Config::read`], and `Invalid` for a known key with a value of a wrong type: a default in its place
+    /// would be less strict than what was asked for. Unknown keys are returned beside the settings.
     pub fn read(native_dir: &Path) -> Result<NativeSettingsRead, ConfigError> {
-        let config = Config::read(&native_dir.join(Self::FILE_NAME))?;
+        let path = native_dir.join(Self::FILE_NAME);
+        let config = Config::read(&path)?;
         let (settings, faults) = config.view(|root| {
             root.only(&["strict"]);
             Self {
                 strict: root.bool("strict").unwrap_or_default(),
             }
         });
+        let (faults, wrong): (Vec<_>, Vec<_>) = faults
+            .into_iter()
+            .partition(|fault| matches!(fault.problem, KeyProblem::Unknown { .. }));
+        if !wrong.is_empty() {
+            return Err(ConfigError::new(&path, ConfigErrorKind::Invalid(wrong)));
+        }
         Ok(NativeSettingsRead { settings, faults })
     }
 }
@@ -72,10 +80,32 @@ mod tests {
     }
 
     #[test]
-    fn value_of_another_type_leaves_the_default() {
-        let read = read(Some("{strict: 'yes'}")).unwrap();
-        assert!(!read.settings.strict);
-        assert_eq!(read.faults.len(), 1);
+    fn value_of_another_type_is_an_error() {
+        for value in ["'yes'", "1", "null"] {
+            let error = read(Some(&format!("{{stict: 1, strict: {value}}}"))).unwrap_err();
+            let ConfigErrorKind::Invalid(faults) = error.kind else {
+                panic!("{error:?}")
+            };
+            assert_eq!(faults.len(), 1, "{value}");
+            assert_eq!(faults[0].key, KeyPath::new(["strict"]));
+        }
+    }
+
+    #[test]
+    fn help_names_a_backup_only_where_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NativeSettings::FILE_NAME);
+        let help = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            NativeSettings::read(folder.path()).unwrap_err().help()
+        };
+        for text in ["{strict", ""] {
+            assert!(!help(text).contains(".bak"), "{}", help(text));
+        }
+        std::fs::write(folder.path().join("native.json5.bak"), "{}").unwrap();
+        for text in ["{strict", ""] {
+            assert!(help(text).contains("native.json5.bak"), "{}", help(text));
+        }
     }
 
     #[test]

@@ -40,6 +40,12 @@ pub enum PathsErrorKind {
         /// The name as given.
         name: String,
     },
+    /// A variable holds a path that is not UTF-8. Configuration, records and plugins know text only.
+    #[error("{variable} is not UTF-8")]
+    NotUtf8 {
+        /// The variable.
+        variable: &'static str,
+    },
     /// Neither OPENCLAW_HOME nor the home directory of the system is set.
     #[error("no home directory is set")]
     NoHome,
@@ -50,6 +56,7 @@ impl PathsError {
     pub fn code(&self) -> &'static str {
         match self.kind {
             PathsErrorKind::BadProfile { .. } => "paths/bad-profile",
+            PathsErrorKind::NotUtf8 { .. } => "paths/not-utf8",
             PathsErrorKind::NoHome => "paths/no-home",
         }
     }
@@ -58,6 +65,9 @@ impl PathsError {
     pub fn help(&self) -> String {
         match self.kind {
             PathsErrorKind::BadProfile { .. } => "use letters, digits, `_` and `-` only",
+            PathsErrorKind::NotUtf8 { variable } => {
+                return format!("set {variable} to a path in UTF-8");
+            }
             PathsErrorKind::NoHome => "set HOME or OPENCLAW_HOME",
         }
         .to_owned()
@@ -72,32 +82,39 @@ impl PathsError {
 ///
 /// # Errors
 ///
-/// A bad profile name, or no home directory.
+/// A bad profile name, no home directory, or a variable in use that is not UTF-8.
 pub fn resolve(
     env: &dyn Fn(&str) -> Option<OsString>,
     current_dir: &Path,
     profile: Option<&str>,
 ) -> Result<Paths, PathsError> {
-    let system_home = value(env, "HOME").or_else(|| value(env, "USERPROFILE"));
-    let home = match (value(env, "OPENCLAW_HOME"), system_home) {
-        (Some(own), Some(system)) => expand(&own, Path::new(&system), current_dir),
-        (Some(own), None) => expand(&own, current_dir, current_dir),
-        (None, Some(system)) => expand(&system, current_dir, current_dir),
-        (None, None) => {
-            return Err(PathsError {
+    let system_home = || match value(env, "HOME")? {
+        Some(home) => Ok(Some(home)),
+        None => value(env, "USERPROFILE"),
+    };
+    let home = match value(env, "OPENCLAW_HOME")? {
+        // The home of the system counts only where it is used.
+        Some(own) if own.starts_with('~') => {
+            let system = system_home()?.map(PathBuf::from);
+            expand(&own, system.as_deref().unwrap_or(current_dir), current_dir)
+        }
+        Some(own) => expand(&own, current_dir, current_dir),
+        None => {
+            let system = system_home()?.ok_or(PathsError {
                 kind: PathsErrorKind::NoHome,
-            });
+            })?;
+            expand(&system, current_dir, current_dir)
         }
     };
     let profile = match profile {
         Some(name) => profile_name(name)?,
-        None => match value(env, "OPENCLAW_PROFILE") {
-            Some(name) => profile_name(&name.to_string_lossy())?,
+        None => match value(env, "OPENCLAW_PROFILE")? {
+            Some(name) => profile_name(&name)?,
             None => None,
         },
     };
 
-    let own_state_dir = value(env, "OPENCLAW_STATE_DIR");
+    let own_state_dir = value(env, "OPENCLAW_STATE_DIR")?;
     let default_workspace = match (&own_state_dir, &profile) {
         // Next to the state the caller chose, so that a scratch directory keeps everything together.
         (Some(own), _) => expand(own, &home, current_dir).join("workspace"),
@@ -116,7 +133,7 @@ pub fn resolve(
             }
         }
     };
-    let config_path = match value(env, "OPENCLAW_CONFIG_PATH") {
+    let config_path = match value(env, "OPENCLAW_CONFIG_PATH")? {
         Some(own) => expand(&own, &home, current_dir),
         None => state_dir.join("openclaw.json"),
     };
@@ -144,10 +161,18 @@ pub fn expand(path: impl AsRef<OsStr>, home: &Path, current_dir: &Path) -> PathB
     }
 }
 
-fn value(env: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
-    env(name)
-        .map(|value| trimmed(&value))
-        .filter(|value| !value.is_empty())
+fn value(
+    env: &dyn Fn(&str) -> Option<OsString>,
+    variable: &'static str,
+) -> Result<Option<String>, PathsError> {
+    let Some(value) = env(variable) else {
+        return Ok(None);
+    };
+    let Some(text) = value.to_str().map(str::trim) else {
+        let kind = PathsErrorKind::NotUtf8 { variable };
+        return Err(PathsError { kind });
+    };
+    Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
 /// Trims what is UTF-8; other names are taken as they are.

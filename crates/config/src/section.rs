@@ -93,6 +93,15 @@ impl<'v, 'f> Section<'v, 'f> {
 
     /// A whole number of at least 1. `1e5` and `100000.0` count as whole.
     pub(crate) fn count(&self, key: &str) -> Option<u64> {
+        // The reader of the file turns what JSON cannot hold into null.
+        if matches!(self.get(key), Some(Value::Null)) {
+            let problem = KeyProblem::WrongType {
+                wanted: "a finite number",
+                found: "null, Infinity or NaN",
+            };
+            self.fault(key, problem);
+            return None;
+        }
         let number = self.take(key, "a number", |value| value.as_number().cloned())?;
         let whole = number.as_u64().or_else(|| {
             let float = number.as_f64()?;

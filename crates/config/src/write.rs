@@ -186,7 +186,7 @@ fn replace(
         .map_err(|error| ("writing a temporary file", error))?;
     if let Some(former) = former {
         beside(target, former, metadata.as_ref())
-            .and_then(|backup| Ok(backup.persist(with_suffix(target, ".bak"))?))
+            .and_then(|backup| Ok(backup.persist(backup_of(target))?))
             .map_err(|error| ("keeping the former text", error))?;
     }
     fresh
@@ -259,6 +259,11 @@ fn folder_of(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     }
+}
+
+/// Where the former text of the file at `path` is kept.
+pub(crate) fn backup_of(path: &Path) -> PathBuf {
+    with_suffix(path, ".bak")
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

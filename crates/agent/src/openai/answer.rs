@@ -7,6 +7,7 @@ use openclaw_host::{Block, ModelErrorKind, ModelReply, Stop, Usage};
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
+use crate::surrogates::heal_half_surrogates;
 
 /// More than a model calls at once; keeps a wild index from growing memory.
 const MAX_CALLS: usize = 1_024;
@@ -47,7 +48,7 @@ impl Answer {
             self.done = true;
             return Ok(());
         }
-        let chunk: Value = serde_json::from_str(data).map_err(|error| {
+        let chunk: Value = serde_json::from_str(&heal_half_surrogates(data)).map_err(|error| {
             Failure::bad_answer(format!("a chunk of the stream is not JSON: {error}"))
         })?;
         self.chunk(&chunk, "delta", on_text)
@@ -177,7 +178,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// When a tool call has no name, or arguments that are not a JSON object.
+    /// When nothing was said, a tool call has no name, or arguments that are not a JSON object.
     pub(super) fn finish(self) -> Result<ModelReply, Failure> {
         let cut = self.stop == Some(Stop::Length);
         let mut content = Vec::new();
@@ -190,6 +191,14 @@ impl Answer {
         let has_calls = !self.calls.is_empty();
         for (number, call) in self.calls.into_iter().enumerate() {
             content.push(call.finish(number, cut)?);
+        }
+        if content.is_empty() {
+            let why = if cut {
+                "; the output limit was reached before a word"
+            } else {
+                ""
+            };
+            return Err(Failure::bad_answer(format!("the answer is empty{why}")));
         }
         // Servers disagree on whether calls end with `stop` or `tool_calls`; what came counts.
         let stop = match self.stop {
@@ -222,7 +231,7 @@ impl CallParts {
         let arguments = if arguments.trim().is_empty() {
             Value::Object(Map::new())
         } else {
-            let parsed = serde_json::from_str(&arguments)
+            let parsed = serde_json::from_str(&heal_half_surrogates(&arguments))
                 .ok()
                 .filter(Value::is_object);
             parsed.ok_or_else(|| {

@@ -7,12 +7,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use openclaw_host::ModelErrorKind;
-use ureq::http::{HeaderMap, Uri};
+use ureq::http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
+};
+use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use ureq::{Agent, Timeout};
 
 use super::failure::Failure;
 use super::settings::{OpenAiSettings, SettingsError, SettingsErrorKind};
-use crate::secret::ApiKey;
+use crate::secret::{ApiKey, Header};
 
 /// How long a cancelled request may take to notice.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
@@ -27,6 +30,9 @@ pub(super) struct Line {
     /// Scheme, host and port, for messages.
     origin: String,
     key: Option<ApiKey>,
+    configured: Vec<Header>,
+    /// All headers of a request, the configured ones over our own.
+    headers: HeaderMap,
     idle_timeout: Duration,
 }
 
@@ -77,6 +83,7 @@ impl Line {
         {
             return Err(refuse(SettingsErrorKind::ApiKey));
         }
+        let headers = headers(settings).map_err(&refuse)?;
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -94,21 +101,27 @@ impl Line {
             origin: format!("{scheme}://{authority}"),
             url,
             key: settings.api_key.clone(),
+            configured: settings.headers.clone(),
+            headers,
             idle_timeout: settings.idle_timeout,
         })
     }
 
-    pub(super) fn key(&self) -> Option<&ApiKey> {
-        self.key.as_ref()
+    /// The text without the key and without what stands in the configured headers.
+    pub(super) fn without_secrets(&self, text: &str) -> String {
+        let text = match &self.key {
+            Some(key) => key.hide_in(text),
+            None => text.to_owned(),
+        };
+        self.configured
+            .iter()
+            .fold(text, |text, header| header.hide_in(&text))
     }
 
     fn run(&self, body: &str, events: &SyncSender<Result<Event, Failure>>) -> Result<(), Failure> {
-        let mut request = self
-            .agent
-            .post(&self.url)
-            .header("content-type", "application/json");
-        if let Some(key) = &self.key {
-            request = request.header("authorization", format!("Bearer {}", key.reveal()));
+        let mut request = self.agent.post(&self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
         }
         let response = request.send(body).map_err(|error| self.broken(&error))?;
         let head = Event::Head {
@@ -202,6 +215,36 @@ impl Exchange {
     }
 }
 
+/// The headers of every request.
+fn headers(settings: &OpenAiSettings) -> Result<HeaderMap, SettingsErrorKind> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(key) = &settings.api_key {
+        let value = format!("Bearer {}", key.reveal());
+        headers.insert(
+            AUTHORIZATION,
+            secret(&value).ok_or(SettingsErrorKind::ApiKey)?,
+        );
+    }
+    for header in &settings.headers {
+        let refused = || SettingsErrorKind::Header {
+            name: header.name().to_owned(),
+        };
+        let name: HeaderName = header.name().parse().map_err(|_| refused())?;
+        if [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION].contains(&name) {
+            return Err(refused());
+        }
+        headers.insert(name, secret(header.reveal()).ok_or_else(refused)?);
+    }
+    Ok(headers)
+}
+
+fn secret(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
 fn is_this_machine(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
@@ -266,6 +309,22 @@ mod tests {
             line("http://127.0.0.1:1", "made-up\n").err(),
             Some(SettingsErrorKind::ApiKey)
         );
+    }
+
+    #[test]
+    fn headers_that_cannot_be_sent_are_named() {
+        for (name, value) in [
+            ("", "x"),
+            ("two words", "x"),
+            ("x-team", "a\nb"),
+            ("Content-Length", "1"),
+        ] {
+            let mut settings = OpenAiSettings::new("acme", "http://127.0.0.1:1", "m", 1);
+            settings.headers = vec![Header::new(name, value)];
+            let error = Line::new(&settings).err().map(|error| error.kind);
+            let name = name.to_owned();
+            assert_eq!(error, Some(SettingsErrorKind::Header { name }));
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use openclaw_host::ModelErrorKind;
 use serde_json::Value;
 
 use super::overflow::is_overflow;
+use crate::surrogates::heal_half_surrogates;
 
 /// A request that came to nothing.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Failure {
 /// What a body says about an error: the message and code of an error object, or the body itself.
 fn said(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+    let Ok(value) = serde_json::from_str::<Value>(&heal_half_surrogates(&text)) else {
         return text.trim().to_owned();
     };
     // Some servers wrap the object in a list.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::secret::ApiKey;
+use crate::secret::{ApiKey, Header};
 
 /// How to reach a model, and what it can take.
 #[derive(Clone, Debug)]
@@ -13,6 +13,9 @@ pub struct OpenAiSettings {
     pub base_url: String,
     /// Sent as bearer token; `None` sends no credentials.
     pub api_key: Option<ApiKey>,
+    /// Sent with each request. One that the client would send too goes before it: an `Authorization` given here
+    /// replaces the one made of `api_key`.
+    pub headers: Vec<Header>,
     /// Model id at the provider.
     pub model: String,
     /// Tokens a request and its answer may take together.
@@ -28,7 +31,7 @@ pub struct OpenAiSettings {
 }
 
 impl OpenAiSettings {
-    /// Settings without key, output limit and images; 120 s of silence, 10 s to connect.
+    /// Settings without key, headers, output limit and images; 120 s of silence, 10 s to connect.
     pub fn new(
         provider: impl Into<String>,
         base_url: impl Into<String>,
@@ -39,6 +42,7 @@ impl OpenAiSettings {
             provider: provider.into(),
             base_url: base_url.into(),
             api_key: None,
+            headers: Vec::new(),
             model: model.into(),
             context_window_tokens,
             max_output_tokens: None,
@@ -60,7 +64,7 @@ pub struct SettingsError {
 }
 
 /// What is wrong with settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsErrorKind {
     /// The base URL is no URL, or of another scheme.
     #[error("its base URL is not an http or https URL")]
@@ -76,18 +80,28 @@ pub enum SettingsErrorKind {
         "its API key contains white space, a line break or another character that cannot be sent"
     )]
     ApiKey,
+    /// A header whose name or value cannot be sent, or that describes the request's body.
+    #[error("its header `{}` cannot be sent", name.escape_debug())]
+    Header {
+        /// Name of the header.
+        name: String,
+    },
 }
 
 impl SettingsError {
     /// What to do next.
     #[must_use]
     pub fn help(&self) -> &'static str {
-        match self.kind {
+        match &self.kind {
             SettingsErrorKind::BaseUrl => "set baseUrl to something like http://127.0.0.1:8080/v1",
             SettingsErrorKind::CredentialsInUrl => "move the credentials from baseUrl to apiKey",
             SettingsErrorKind::QueryInUrl => "end baseUrl before the `?` or `#`",
             SettingsErrorKind::ApiKey => {
                 "set apiKey again; a copied key often ends with a line break"
+            }
+            SettingsErrorKind::Header { .. } => {
+                "set it again under headers, or remove it; content-length, transfer-encoding and connection belong to \
+                 the client"
             }
         }
     }

@@ -7,6 +7,7 @@ use super::answer::Answer;
 use super::exchange::{Event, Exchange};
 use super::failure::Failure;
 use super::sse::SseReader;
+use crate::surrogates::heal_half_surrogates;
 
 const MAX_ERROR_BYTES: usize = 64 << 10;
 const MAX_ANSWER_BYTES: usize = 64 << 20;
@@ -109,7 +110,11 @@ impl Body {
         match self.is_document {
             None => Err(broken_off("the answer is empty")),
             Some(true) => {
-                let document: Value = serde_json::from_slice(&self.document).map_err(|error| {
+                let text = std::str::from_utf8(&self.document).map_err(|error| {
+                    Failure::bad_answer(format!("the answer is not UTF-8: {error}"))
+                })?;
+                let document = serde_json::from_str::<Value>(&heal_half_surrogates(text));
+                let document = document.map_err(|error| {
                     if error.is_eof() {
                         broken_off("the answer broke off")
                     } else {
@@ -122,7 +127,8 @@ impl Body {
             Some(false) => {
                 // An unfinished last event counts only if it is whole.
                 if let Some(event) = self.events.finish()?
-                    && (event == "[DONE]" || serde_json::from_str::<Value>(&event).is_ok())
+                    && (event == "[DONE]"
+                        || serde_json::from_str::<Value>(&heal_half_surrogates(&event)).is_ok())
                 {
                     self.answer.event(&event, on_text)?;
                 }

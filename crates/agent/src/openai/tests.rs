@@ -12,7 +12,7 @@ use openclaw_host::{Block, ModelErrorKind, Stop, ToolSpec, Usage};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::secret::ApiKey;
+use crate::secret::{ApiKey, Header};
 use server::{Server, Step, answer, events, hang_up, send, send_and_hang, server};
 
 const KEY: &str = "made-up-key";

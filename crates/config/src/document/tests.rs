@@ -209,3 +209,17 @@ fn debug_output_shows_nothing_of_the_content() {
     let shown = format!("{config:?} {plugins:?} {models:?}");
     assert!(!shown.contains("hunter2"), "{shown}");
 }
+
+/// Case M-1.
+#[cfg(unix)]
+#[test]
+fn pipe_and_device_are_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("openclaw.json");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/null")] {
+        let error = Config::read(path).unwrap_err();
+        assert_eq!(error.code(), "config/not-a-file");
+    }
+}

@@ -109,7 +109,7 @@ fn default_model_is_a_string_or_has_fallbacks() {
     assert_eq!(plain.context_tokens, Some(32_000));
     assert_eq!(plain.workspace.as_deref(), Some("~/w"));
 
-    let choice = defaults("model: {primary: 'm', fallbacks: ['a/b', ' ']}")
+    let choice = defaults("model: {primary: 'm', fallbacks: ['a/b']}")
         .model
         .unwrap();
     assert_eq!(
@@ -120,8 +120,51 @@ fn default_model_is_a_string_or_has_fallbacks() {
         }
     );
     assert_eq!(choice.fallbacks, [ModelRef::parse("a/b").unwrap()]);
-    assert_eq!(
-        defaults("model: ' ', workspace: ' '"),
-        AgentDefaults::default()
+    assert_eq!(defaults("workspace: ' '"), AgentDefaults::default());
+}
+
+#[test]
+fn default_model_that_names_none_is_a_fault() {
+    let check = |model: &str, key: &str, words: &str| {
+        let error = config(&format!("{{agents: {{defaults: {{model: {model}}}}}}}"))
+            .agent_defaults()
+            .unwrap_err();
+        assert!(
+            error.kind.to_string().contains(words),
+            "{model}: {}",
+            error.kind
+        );
+        assert_eq!(fault_keys(error), [key], "{model}");
+    };
+    let (model, primary) = ("agents.defaults.model", "agents.defaults.model.primary");
+    check("''", model, "missing or blank");
+    check("' '", model, "missing or blank");
+    check("'local/'", model, "must be `<provider>/<model>`");
+    check("'/m'", model, "must be `<provider>/<model>`");
+    check("{}", primary, "missing or blank");
+    check("{primary: ''}", primary, "missing or blank");
+    check("{primary: 7}", primary, "must be a string, found a number");
+    let fallback = "agents.defaults.model.fallbacks.1";
+    check("{primary: 'm', fallbacks: ['a/b', ' ']}", fallback, "blank");
+    check(
+        "{primary: 'm', fallbacks: ['a/b', 1]}",
+        fallback,
+        "a string",
     );
+}
+
+#[test]
+fn infinite_number_is_called_one() {
+    for value in ["Infinity", "-Infinity", "NaN", "null"] {
+        let error = config(&format!(
+            "{{agents: {{defaults: {{contextTokens: {value}}}}}}}"
+        ))
+        .agent_defaults()
+        .unwrap_err();
+        let text = error.kind.to_string();
+        assert!(
+            text.contains("must be a finite number, found null, Infinity or NaN"),
+            "{text}"
+        );
+    }
 }

@@ -133,3 +133,37 @@ fn tilde_and_relative_paths_expand() {
     check("~name/x", "/cwd/~name/x");
     check("my plügin 漢字", "/cwd/my plügin 漢字");
 }
+
+#[cfg(unix)]
+#[test]
+fn variable_that_is_not_utf8_is_named() {
+    use std::os::unix::ffi::OsStringExt;
+    let check = |bad: &'static str, others: &[(&str, &str)]| {
+        let env = |name: &str| {
+            if name == bad {
+                return Some(OsString::from_vec(b"/h\xff".to_vec()));
+            }
+            let found = others.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        resolve(&env, Path::new("/cwd"), None).map_err(|error| error.kind)
+    };
+    let home = [("HOME", "/h")];
+    for variable in [
+        "OPENCLAW_HOME",
+        "OPENCLAW_STATE_DIR",
+        "OPENCLAW_CONFIG_PATH",
+        "OPENCLAW_PROFILE",
+    ] {
+        assert_eq!(
+            check(variable, &home),
+            Err(PathsErrorKind::NotUtf8 { variable })
+        );
+    }
+    let variable = "HOME";
+    assert_eq!(
+        check(variable, &[]),
+        Err(PathsErrorKind::NotUtf8 { variable })
+    );
+    assert!(check(variable, &[("OPENCLAW_HOME", "/o")]).is_ok());
+}

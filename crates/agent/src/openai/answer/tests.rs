@@ -22,6 +22,10 @@ fn delta(delta: Value) -> Value {
     json!({"id": "r1", "choices": [{"index": 0, "delta": delta, "finish_reason": null}], "usage": null})
 }
 
+fn said() -> Value {
+    delta(json!({"content": "Hi."}))
+}
+
 fn end(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
@@ -160,8 +164,9 @@ fn arguments_that_are_no_object_are_a_bad_answer() {
 
 #[test]
 fn finish_reasons_are_known_or_refused() {
-    let check =
-        |reason: &str, expected: Stop| assert_eq!(reply(&[end(reason)]).stop, expected, "{reason}");
+    let check = |reason: &str, expected: Stop| {
+        assert_eq!(reply(&[said(), end(reason)]).stop, expected, "{reason}")
+    };
     check("stop", Stop::Stop);
     check("length", Stop::Length);
     check("max_tokens", Stop::Length);
@@ -213,7 +218,7 @@ fn usage_without_numbers_is_no_usage() {
     let with = |value: Value| {
         let mut end = end("stop");
         end["usage"] = value;
-        reply(&[end]).usage
+        reply(&[said(), end]).usage
     };
     assert_eq!(with(json!(null)), None);
     assert_eq!(with(json!({"prompt_tokens": -1})), None);
@@ -242,4 +247,53 @@ fn a_document_is_read_like_a_stream() {
         let failure = Answer::default().document(&bad, &mut |_| {}).unwrap_err();
         assert_eq!(failure.kind, ModelErrorKind::BadAnswer, "{bad}");
     }
+}
+
+#[test]
+fn an_answer_without_content_is_a_bad_answer() {
+    let check = |chunks: &[Value], reason: &str| {
+        let failure = stream(chunks).0.unwrap().finish().unwrap_err();
+        assert_eq!(
+            (failure.kind, failure.reason.as_str()),
+            (ModelErrorKind::BadAnswer, reason)
+        );
+    };
+    check(&[json!("[DONE]")], "the answer is empty");
+    check(&[end("stop")], "the answer is empty");
+    check(&[end("tool_calls")], "the answer is empty");
+    check(
+        &[
+            delta(json!({"role": "assistant", "content": ""})),
+            end("stop"),
+        ],
+        "the answer is empty",
+    );
+    check(
+        &[end("length")],
+        "the answer is empty; the output limit was reached before a word",
+    );
+    let mut answer = Answer::default();
+    let document = json!({"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]});
+    answer.document(&document, &mut |_| {}).unwrap();
+    assert_eq!(answer.finish().unwrap_err().kind, ModelErrorKind::BadAnswer);
+}
+
+/// Case F-5.
+#[test]
+fn half_an_emoji_in_a_chunk_is_replaced() {
+    let chunks = [
+        json!(r#"{"choices":[{"delta":{"content":"a\ud83d"}}]}"#),
+        json!(r#"{"choices":[{"delta":{"content":"\ude00b \ud83d\ude00"}}]}"#),
+        json!(
+            r#"{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"p\":\"\\ud83d\"}"}}]}}]}"#
+        ),
+        end("stop"),
+    ];
+    assert_eq!(
+        reply(&chunks).content,
+        [
+            Block::Text("a\u{fffd}\u{fffd}b \u{1f600}".to_owned()),
+            call("c", "f", json!({"p": "\u{fffd}"}))
+        ]
+    );
 }

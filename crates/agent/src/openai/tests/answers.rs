@@ -141,3 +141,34 @@ fn chunks_may_end_inside_a_character() {
     })]);
     assert_eq!(outcome.text(), "日");
 }
+
+#[test]
+fn configured_headers_are_sent_and_go_before_our_own() {
+    let script = vec![send(events(&[HI, STOP]))];
+    let set = |settings: &mut OpenAiSettings| {
+        settings.headers = vec![
+            Header::new("X-Team", "blue team"),
+            Header::new("Authorization", "Basic made-up"),
+        ];
+    };
+    let outcome = ask_with(script, set, &[], &|| false);
+    assert_eq!(outcome.text(), "Hi");
+    let request = outcome.server.requests.recv().unwrap();
+    let lines: Vec<&str> = request.lines().collect();
+    assert!(lines.contains(&"x-team: blue team"), "{request}");
+    assert!(lines.contains(&"authorization: Basic made-up"), "{request}");
+    assert_eq!(request.matches("authorization:").count(), 1, "{request}");
+    assert!(!request.contains(KEY), "{request}");
+}
+
+#[test]
+fn values_of_headers_are_hidden_in_errors() {
+    let script = vec![send(answer("401 No", "", "no such token: sekrit-token"))];
+    let set = |settings: &mut OpenAiSettings| {
+        settings.headers = vec![Header::new("Authorization", "Bearer sekrit-token")];
+        assert!(!format!("{settings:?}").contains("sekrit"));
+    };
+    let outcome = ask_with(script, set, &[], &|| false);
+    let reason = outcome.fails(ModelErrorKind::Unauthorized);
+    assert_eq!(reason, "HTTP 401: no such token: ***");
+}
