@@ -1,5 +1,6 @@
 //! The command line.
 
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -82,18 +83,18 @@ pub(crate) enum PluginsCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct BuildArgs {
     /// Directory of the crate.
-    #[arg(value_name = "CRATE", default_value = ".")]
+    #[arg(value_name = "CRATE", default_value = ".", value_parser = path())]
     pub(crate) crate_dir: PathBuf,
     /// The build directory to make; `<target directory>/openclaw/<engine id>` by default. A build directory that is
     /// there is replaced as a whole; anything else that is there is left alone.
-    #[arg(long, value_name = "DIRECTORY")]
+    #[arg(long, value_name = "DIRECTORY", value_parser = path())]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
     /// The build directory.
-    #[arg(value_name = "DIRECTORY")]
+    #[arg(value_name = "DIRECTORY", value_parser = path())]
     pub(crate) source: PathBuf,
     /// Use the directory where it is, instead of a copy.
     #[arg(short, long)]
@@ -128,7 +129,7 @@ pub(crate) enum SessionsCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// The files. They are only read.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     /// Session key to put a single file behind; `agent:main:<id>` by default.
     #[arg(long, value_name = "KEY")]
@@ -141,7 +142,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "SESSION", default_value = "agent:main:main")]
     pub(crate) session: String,
     /// File to write; stdout by default. A file that is there is not overwritten.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     pub(crate) out: Option<PathBuf>,
 }
 
@@ -150,6 +151,11 @@ pub(crate) struct RecommitArgs {
     /// Session key or id.
     #[arg(value_name = "SESSION", default_value = "agent:main:main")]
     pub(crate) session: String,
+}
+
+/// A path in UTF-8: configuration, records and documents hold text only.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    StringValueParser::new().map(PathBuf::from)
 }
 
 #[cfg(test)]

@@ -25,6 +25,16 @@ impl Context {
                 "change to a directory that exists",
             )
         })?;
+        // What is derived from it ends up in the config, in records and in what plugins are told: text, all of it.
+        if current_dir.to_str().is_none() {
+            return Err(CliError::new(
+                format!(
+                    "the current directory {} is not UTF-8",
+                    current_dir.display()
+                ),
+                "change to a directory whose path is UTF-8",
+            ));
+        }
         let paths = resolve(&variable, &current_dir, profile)?;
         Ok(Self { paths, current_dir })
     }

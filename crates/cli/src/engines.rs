@@ -3,9 +3,11 @@
 use crate::context::Context;
 use crate::error::CliError;
 use openclaw_config::{Enablement, Origin, Plugins, SlotChoice, same_id};
-use openclaw_host::{PluginSource, Slot};
-use openclaw_loader::{BuildDirectory, Discovery, discover};
+use openclaw_host::{LEGACY_ID, PluginSource, Slot};
+use openclaw_loader::{BuildDirectory, Discovery, LoadError, LoadErrorKind, discover};
 use serde_json::Value;
+use std::io;
+use std::path::PathBuf;
 
 /// The plugins of `plugins.load.paths`, whether each is enabled, and the slot.
 #[derive(Debug)]
@@ -19,13 +21,18 @@ impl Engines {
     /// Reads and inspects every configured plugin. Runs none.
     pub(crate) fn read(context: &Context) -> Result<Self, CliError> {
         let plugins = context.config()?.plugins()?;
-        let discovery = discover(
-            plugins
-                .load_paths
-                .iter()
-                .map(|path| context.absolute(path.as_ref())),
+        let (blank, written): (Vec<_>, Vec<_>) = plugins
+            .load_paths
+            .iter()
+            .enumerate()
+            .partition(|(_, path)| path.trim().is_empty());
+        let mut discovery = discover(
+            written
+                .into_iter()
+                .map(|(_, path)| context.absolute(path.as_ref())),
         );
-        let slot = slot(&plugins);
+        discovery.faults.extend(blank.into_iter().map(blank_path));
+        let slot = slot(&plugins, &discovery);
         Ok(Self {
             plugins,
             discovery,
@@ -55,7 +62,7 @@ impl Engines {
             .find(|plugin| same_id(&plugin.manifest.id, id))
     }
 
-    /// What a host needs to run them. A directory that failed inspection is handed on when the slot names it, so that
+    /// What a host needs to run them. A directory that failed inspection is handed on where the slot means it, so that
     /// the turn says why.
     pub(crate) fn sources(&self) -> Vec<PluginSource> {
         let enabled = self
@@ -70,34 +77,74 @@ impl Engines {
                 settings: self.settings(&plugin.manifest.id),
             })
             .collect();
-        let broken = self.discovery.faults.iter().filter_map(|fault| {
-            let id = fault.plugin.clone()?;
-            let directory = if fault.path.is_dir() {
-                fault.path.clone()
-            } else {
-                fault.path.parent()?.to_owned()
-            };
-            Some(PluginSource {
-                settings: self.settings(&id),
-                id,
-                directory,
-            })
-        });
-        sources.extend(broken.collect::<Vec<_>>());
+        if let Slot::Engine(id) = &self.slot
+            && let Some(directory) = self.broken(id)
+        {
+            sources.push(PluginSource {
+                settings: self.settings(id),
+                id: id.clone(),
+                directory: directory.clone(),
+            });
+        }
         sources
+    }
+
+    /// The faulty directory of an engine that no usable plugin brings: the first that says it is this one, or else the
+    /// only one that says nothing.
+    fn broken(&self, id: &str) -> Option<&PathBuf> {
+        if self.plugin(id).is_some() {
+            return None;
+        }
+        let faults = || self.discovery.faults.iter();
+        let known = faults().find(|(_, fault)| {
+            fault
+                .plugin
+                .as_ref()
+                .is_some_and(|plugin| same_id(plugin, id))
+        });
+        let mut unknown =
+            faults().filter(|(path, fault)| fault.plugin.is_none() && !path.as_os_str().is_empty());
+        let only = match (unknown.next(), unknown.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        };
+        known.or(only).map(|(directory, _)| directory)
     }
 }
 
-fn slot(plugins: &Plugins) -> Slot {
-    match plugins.context_engine() {
-        SlotChoice::Default => Slot::Default,
-        SlotChoice::Off => Slot::Off,
-        SlotChoice::Engine(engine_id) => match plugins.enablement(&engine_id, Origin::Config) {
-            Enablement::Enabled { .. } => Slot::Engine(engine_id),
-            Enablement::Disabled { reason } => Slot::Disabled {
-                engine_id,
-                reason: reason.to_string(),
-            },
+/// An entry of the load paths that names nothing, as a fault without a directory.
+fn blank_path((index, _): (usize, &String)) -> (PathBuf, LoadError) {
+    let reason = io::Error::new(io::ErrorKind::InvalidInput, "the entry is blank: remove it");
+    let fault = LoadError {
+        plugin: None,
+        path: format!("`plugins.load.paths[{index}]`").into(),
+        kind: LoadErrorKind::Unreadable(reason),
+    };
+    (PathBuf::new(), fault)
+}
+
+/// The engine the slot asks for, under the id its plugin has: ids match without regard to case.
+fn slot(plugins: &Plugins, discovery: &Discovery) -> Slot {
+    let written = match plugins.context_engine() {
+        SlotChoice::Default => return Slot::Default,
+        SlotChoice::Off => return Slot::Off,
+        SlotChoice::Engine(written) => written,
+    };
+    if same_id(&written, LEGACY_ID) {
+        return Slot::Engine(LEGACY_ID.to_owned());
+    }
+    let usable = discovery.plugins.iter().map(|plugin| &plugin.manifest.id);
+    let broken = discovery
+        .faults
+        .iter()
+        .filter_map(|(_, fault)| fault.plugin.as_ref());
+    let own = usable.chain(broken).find(|id| same_id(id, &written));
+    let engine_id = own.unwrap_or(&written).clone();
+    match plugins.enablement(&engine_id, Origin::Config) {
+        Enablement::Enabled { .. } => Slot::Engine(engine_id),
+        Enablement::Disabled { reason } => Slot::Disabled {
+            engine_id,
+            reason: reason.to_string(),
         },
     }
 }

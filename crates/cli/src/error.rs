@@ -46,6 +46,12 @@ impl CliError {
         self
     }
 
+    /// The same for a command line that cannot be understood.
+    pub(crate) fn wrong_usage(mut self) -> Self {
+        self.exit_code = 2;
+        self
+    }
+
     /// What the process exits with.
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit_code

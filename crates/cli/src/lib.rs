@@ -1,7 +1,8 @@
 //! The `openclaw` command: arguments, commands, output. No policy of its own.
 //!
 //! Reads the real environment, clock and current directory and hands them down as values. Results go to stdout, talk to
-//! stderr; with `--json`, stdout is one JSON document. Exit codes: 0 success, 1 failure, 2 wrong usage.
+//! stderr; with `--json`, stdout is one JSON document, for wrong usage too. What a library prints goes to stderr. Exit
+//! codes: 0 success, 1 failure, 2 wrong usage.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +14,7 @@ mod error;
 mod logging;
 mod models;
 mod output;
+mod usage;
 
 pub use error::CliError;
 
@@ -20,19 +22,32 @@ use args::{Args, Command};
 use clap::Parser;
 use context::Context;
 use output::Output;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the command with the arguments and the environment of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let raw: Vec<OsString> = std::env::args_os().collect();
+    let args = match Args::try_parse_from(&raw) {
+        Ok(args) => args,
+        Err(error) => return usage::end(&error, &raw),
+    };
     logging::install(args.global.verbose);
     let mut output = Output::new(args.global.json);
-    match run(&args, &mut output) {
-        Ok(code) => code,
-        Err(error) => {
-            output.error(&error);
-            ExitCode::from(error.exit_code())
+    let ended = run(&args, &mut output).unwrap_or_else(|error| {
+        output.error(&error);
+        ExitCode::from(error.exit_code())
+    });
+    match output.failure() {
+        None => ended,
+        Some(failure) => {
+            output.error_text(&failure);
+            if ended == ExitCode::SUCCESS {
+                ExitCode::FAILURE
+            } else {
+                ended
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::context::{Context, variable};
 use crate::error::CliError;
 use openclaw_agent::{
-    ApiKey, OFFLINE_PROVIDER, OPENAI_API, OfflineModel, OpenAiModel, OpenAiSettings,
+    ApiKey, Header, OFFLINE_PROVIDER, OPENAI_API, OfflineModel, OpenAiModel, OpenAiSettings,
 };
 use openclaw_config::{Model as ModelConfig, ModelRef, Models, Provider};
 use openclaw_host::Model;
@@ -12,10 +12,15 @@ use std::ffi::OsString;
 /// Window assumed where neither the model nor `agents.defaults.contextTokens` says one.
 const DEFAULT_WINDOW_TOKENS: u64 = 200_000;
 
+pub(crate) const UNUSED_FALLBACKS: &str =
+    "`agents.defaults.model.fallbacks` are not used yet: when the model fails, the turn fails";
+
 /// A model that can be asked, and the limit the user put on its context.
 pub(crate) struct Chosen {
     pub(crate) model: Box<dyn Model>,
     pub(crate) context_tokens: Option<u64>,
+    /// What is configured and not followed.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The model the command line or the configuration names; the offline one when neither does.
@@ -23,7 +28,7 @@ pub(crate) fn choose(context: &Context, named: Option<&str>) -> Result<Chosen, C
     let config = context.config()?;
     let defaults = config.agent_defaults()?;
     let models = config.models()?;
-    let configured = defaults.model.map(|choice| choice.primary);
+    let mut warnings = Vec::new();
     let wanted = match named {
         Some(name) => Some(ModelRef::parse(name).ok_or_else(|| {
             CliError::new(
@@ -31,26 +36,55 @@ pub(crate) fn choose(context: &Context, named: Option<&str>) -> Result<Chosen, C
                 "name it as `<provider>/<model>`, or `offline`",
             )
         })?),
-        None => configured.or_else(|| only_model(&models)),
+        None => match defaults.model {
+            Some(choice) => {
+                if !choice.fallbacks.is_empty() {
+                    warnings.push(UNUSED_FALLBACKS.to_owned());
+                }
+                Some(choice.primary)
+            }
+            None => only_model(&models),
+        },
     };
     let context_tokens = defaults.context_tokens;
     let model: Box<dyn Model> = match wanted {
         None => Box::new(OfflineModel::new(
             context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
         )),
-        Some(wanted) if is_offline(&wanted) => Box::new(OfflineModel::new(
-            context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
-        )),
+        Some(wanted) if is_offline(&wanted) => {
+            if let Some(provider) = models.provider(OFFLINE_PROVIDER) {
+                return Err(hidden_provider(provider));
+            }
+            Box::new(OfflineModel::new(
+                context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
+            ))
+        }
         Some(wanted) => Box::new(provider_model(&models, &wanted, context_tokens)?),
     };
     Ok(Chosen {
         model,
         context_tokens,
+        warnings,
     })
 }
 
 fn is_offline(wanted: &ModelRef) -> bool {
-    wanted.provider.as_deref().unwrap_or(&wanted.model) == OFFLINE_PROVIDER
+    let name = wanted.provider.as_deref().unwrap_or(&wanted.model);
+    name.eq_ignore_ascii_case(OFFLINE_PROVIDER)
+}
+
+/// A provider that the built-in model's name hides.
+pub(crate) fn hidden_provider(provider: &Provider) -> CliError {
+    let name = &provider.name;
+    CliError::new(
+        format!("`models.providers.{name}` cannot be used: `{name}` is the built-in model"),
+        format!("give the provider another name than `{name}` in openclaw.json"),
+    )
+}
+
+/// Whether a request to the provider could be made; asks for none of its models in particular.
+pub(crate) fn check_provider(provider: &Provider) -> Result<(), CliError> {
+    connect(provider, None, "any", None).map(drop)
 }
 
 /// The first model of a configuration that has a provider and names no default.
@@ -69,6 +103,15 @@ fn provider_model(
     context_tokens: Option<u64>,
 ) -> Result<OpenAiModel, CliError> {
     let (provider, model) = find(models, wanted)?;
+    connect(provider, model, &wanted.model, context_tokens)
+}
+
+fn connect(
+    provider: &Provider,
+    model: Option<&ModelConfig>,
+    model_id: &str,
+    context_tokens: Option<u64>,
+) -> Result<OpenAiModel, CliError> {
     let api = provider.api.as_deref().unwrap_or(OPENAI_API);
     if api != OPENAI_API {
         return Err(CliError::new(
@@ -76,12 +119,21 @@ fn provider_model(
                 "provider `{}` speaks `{api}`, which is not supported yet",
                 provider.name
             ),
-            format!("use a provider with `api: \"{OPENAI_API}\"`"),
+            format!(
+                "set `models.providers.{}.api` to \"{OPENAI_API}\", or use another provider",
+                provider.name
+            ),
         ));
     }
     let lookup = |name: &str| -> Option<OsString> { variable(name) };
-    let endpoint = provider.resolve(&lookup)?;
-    let base_url = endpoint.base_url.ok_or_else(|| {
+    let key = format!("models.providers.{}", provider.name);
+    let endpoint = provider.resolve(&lookup).map_err(|error| {
+        CliError::new(format!("`{key}`: {error}"), error.help()).code(error.code())
+    })?;
+    let base_url = endpoint
+        .base_url
+        .filter(|url| !url.expose().trim().is_empty());
+    let base_url = base_url.ok_or_else(|| {
         CliError::new(
             format!("provider `{}` has no `baseUrl`", provider.name),
             format!(
@@ -94,11 +146,16 @@ fn provider_model(
         .and_then(|model| model.context_window_tokens)
         .or(context_tokens)
         .unwrap_or(DEFAULT_WINDOW_TOKENS);
-    let mut settings =
-        OpenAiSettings::new(&provider.name, base_url.expose(), &wanted.model, window);
+    let mut settings = OpenAiSettings::new(&provider.name, base_url.expose(), model_id, window);
     settings.api_key = endpoint.api_key.and_then(|key| ApiKey::new(key.expose()));
+    settings.headers = endpoint
+        .headers
+        .iter()
+        .map(|(name, value)| Header::new(name, value.expose()))
+        .collect();
     settings.max_output_tokens = model.and_then(|model| model.max_output_tokens);
-    Ok(OpenAiModel::new(settings, Box::new(std::thread::sleep))?)
+    OpenAiModel::new(settings, Box::new(std::thread::sleep))
+        .map_err(|error| CliError::new(error.to_string(), format!("{} in `{key}`", error.help())))
 }
 
 /// The provider and, where it lists its models, the model.

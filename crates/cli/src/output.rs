@@ -1,12 +1,16 @@
-//! What goes to stdout and what to stderr, with colour on a terminal only.
+//! What goes to stdout and what to stderr, with colour on a terminal only. No write panics.
 
-#![expect(clippy::print_stdout, reason = "the one place that prints")]
+mod plain;
+mod stdout;
 
 use crate::error::CliError;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, TableStyle};
 use serde::Serialize;
 use std::io::{self, Write};
+
+pub(crate) use plain::plain;
+use stdout::Stdout;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -15,9 +19,14 @@ const CYAN: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 
 /// The two streams of the command. With `--json`, text for stdout is dropped and one document is printed at the end.
+///
+/// Texts are made [`plain`]: what stands in a file or an answer cannot steer the terminal. A reader of stdout that went
+/// away ends the output, not the command; another failure there is told by [`Self::failure`] at the end. What cannot be
+/// written to stderr is lost.
 #[derive(Debug)]
 pub(crate) struct Output {
     json: bool,
+    stdout: Stdout,
 }
 
 /// How a checked thing stands.
@@ -36,40 +45,77 @@ pub(crate) enum Mark {
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        Self { json }
+        Self {
+            json,
+            stdout: Stdout::of_process(),
+        }
+    }
+
+    /// Keeps stdout for this output alone: whatever a library prints from here on goes to stderr.
+    pub(crate) fn keep_stdout(&mut self) {
+        self.stdout.keep();
+    }
+
+    /// Why a part of the result could not be written, other than a reader that went away.
+    pub(crate) fn failure(&mut self) -> Option<CliError> {
+        let error = self.stdout.failure()?;
+        Some(CliError::new(
+            format!("cannot write to stdout: {error}"),
+            "the command itself is done; give stdout a place that takes it, and ask for the result again",
+        ))
     }
 
     /// A line of the result.
     pub(crate) fn line(&mut self, text: &str) {
         if !self.json {
-            anstream::println!("{text}");
+            self.stdout.write(&format!("{}\n", plain(text)));
+        }
+    }
+
+    /// A text of our own with styles in it.
+    pub(crate) fn styled(&mut self, text: &clap::builder::StyledStr) {
+        if self.stdout.has_colour() {
+            self.stdout.write(&text.ansi().to_string());
+        } else {
+            self.stdout.write(&text.to_string());
         }
     }
 
     /// A line of the result with a mark before it.
     pub(crate) fn marked(&mut self, mark: Mark, subject: &str, text: &str) {
+        if self.json {
+            return;
+        }
         let (style, word) = match mark {
             Mark::Ok => (GREEN, "ok"),
             Mark::Note => (CYAN, "note"),
             Mark::Warning => (YELLOW, "warning"),
             Mark::Error => (RED, "error"),
         };
-        self.line(&format!("{style}{word:<7}{style:#} {subject:<10} {text}"));
+        let rest = format!("{subject:<10} {text}");
+        let rest = plain(&rest);
+        let line = if self.stdout.has_colour() {
+            format!("{style}{word:<7}{style:#} {rest}\n")
+        } else {
+            format!("{word:<7} {rest}\n")
+        };
+        self.stdout.write(&line);
     }
 
     /// A piece of the result, as it comes.
     pub(crate) fn piece(&mut self, text: &str) {
         if !self.json {
-            let mut stdout = io::stdout().lock();
-            // A reader that went away ends the output, not the turn.
-            let _ = stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush());
+            self.stdout.write(&plain(text));
         }
     }
 
     /// A table of the result.
     pub(crate) fn table(&mut self, head: &[&str], rows: Vec<Vec<String>>) {
+        // A control character has no width, so it goes before the columns are measured.
+        let rows = rows.into_iter().map(|row| {
+            let cells = row.iter().map(|cell| plain(cell).into_owned());
+            cells.collect::<Vec<_>>()
+        });
         let mut table = Table::new();
         table
             .load_style(TableStyle::new())
@@ -83,34 +129,50 @@ impl Output {
     /// The result as one JSON document; nothing without `--json`.
     pub(crate) fn document(&mut self, value: &impl Serialize) {
         if self.json {
-            let text = serde_json::to_string_pretty(value).unwrap_or_default();
-            println!("{text}");
+            match serde_json::to_string_pretty(value) {
+                Ok(text) => self.stdout.write(&format!("{text}\n")),
+                Err(error) => self.stdout.fail(error.into()),
+            }
         }
     }
 
     /// Talk: what is going on.
     pub(crate) fn talk(&mut self, text: &str) {
-        anstream::eprintln!("{DIM}{text}{DIM:#}");
+        to_stderr(&format!("{DIM}{}{DIM:#}\n", plain(text)));
     }
 
     /// Talk: something needs attention.
     pub(crate) fn warning(&mut self, text: &str) {
-        anstream::eprintln!("{YELLOW}warning:{YELLOW:#} {text}");
+        to_stderr(&format!("{YELLOW}warning:{YELLOW:#} {}\n", plain(text)));
     }
 
     /// Talk: what to do next.
     pub(crate) fn help(&mut self, text: &str) {
-        anstream::eprintln!("{CYAN}help:{CYAN:#} {text}");
+        to_stderr(&format!("{CYAN}help:{CYAN:#} {}\n", plain(text)));
     }
 
     /// The error the command ends with.
     pub(crate) fn error(&mut self, error: &CliError) {
-        if self.json {
-            self.document(&error.to_json());
-        }
-        anstream::eprintln!("{RED}error:{RED:#} {error}");
+        self.document(&error.to_json());
+        self.error_text(error);
+    }
+
+    /// An error in words only.
+    pub(crate) fn error_text(&mut self, error: &CliError) {
+        to_stderr(&format!(
+            "{RED}error:{RED:#} {}\n",
+            plain(&error.to_string())
+        ));
         if let Some(help) = error.help() {
             self.help(help);
         }
     }
+}
+
+/// The one way to stderr. Where nobody listens there is nobody to tell.
+fn to_stderr(text: &str) {
+    let mut stderr = anstream::AutoStream::auto(io::stderr());
+    let _ = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
 }

@@ -14,6 +14,10 @@ use serde_json::json;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long to wait for another process that runs a turn in the same session.
+const LANE_WAIT: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(
     context: &Context,
@@ -39,6 +43,9 @@ pub(crate) fn run(
         system_prompt: system_prompt(&facts),
         context_tokens: chosen.context_tokens,
     };
+    for warning in &chosen.warnings {
+        output.warning(warning);
+    }
     let mut streamed = false;
     let outcome = host.turn(request, chosen.model.as_mut(), &mut NoTools, &mut |text| {
         streamed = true;
@@ -49,7 +56,8 @@ pub(crate) fn run(
     }
     let outcome = outcome?;
     if !streamed {
-        output.line(&outcome.reply);
+        output.piece(&outcome.reply);
+        output.piece("\n");
     }
     output.document(
         &json!({ "reply": outcome.reply, "isRepeat": outcome.is_repeat, "turn": outcome.record }),
@@ -60,6 +68,8 @@ pub(crate) fn run(
 
 /// The host of the configured agent.
 pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, CliError> {
+    // Ahead of the first library: its code prints what it likes, even when it is only opened.
+    output.keep_stdout();
     let engines = Engines::read(context)?;
     let (native, faults) = context.native_settings()?;
     for fault in faults {
@@ -72,6 +82,7 @@ pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, 
         plugins: engines.sources(),
         slot: engines.slot,
         strict: native.strict,
+        lane_wait: LANE_WAIT,
         ambient: Context::ambient(),
     })?)
 }

@@ -3,8 +3,10 @@
 use crate::context::{AGENT_ID, Context};
 use crate::engines::Engines;
 use crate::error::{CliError, chain};
+use crate::models;
 use crate::output::{Mark, Output};
-use openclaw_host::{Health, HostSettings, LEGACY_ID, Slot, Store, read_health};
+use openclaw_config::{ConfigError, ConfigErrorKind};
+use openclaw_host::{Backlog, Health, HostSettings, LEGACY_ID, Slot, Store, read_health};
 use openclaw_loader::{LoadError, Vetted};
 use serde::Serialize;
 use serde_json::json;
@@ -66,32 +68,146 @@ fn findings(context: &Context) -> Vec<Finding> {
             let finding = Finding::new(Mark::Error, "config", error.to_string());
             let help = error.help().map(str::to_owned);
             findings.push(Finding { help, ..finding });
+            findings.extend(native_settings(context));
+            findings.extend(turn_settings(context));
             findings.extend(records(context));
             return findings;
         }
     };
     findings.push(Finding::new(Mark::Ok, "config", format!("{path}")));
-    match context.native_settings() {
-        Ok((settings, faults)) => {
-            findings.extend(
-                faults
-                    .into_iter()
-                    .map(|fault| Finding::new(Mark::Warning, "settings", fault)),
-            );
-            if settings.strict {
-                findings.push(Finding::new(
-                    Mark::Note,
-                    "settings",
-                    "strict: a substituted engine fails the turn",
-                ));
-            }
-        }
-        Err(error) => findings.push(Finding::new(Mark::Error, "settings", error.to_string())),
-    }
+    findings.extend(native_settings(context));
+    findings.extend(turn_settings(context));
     findings.push(slot(&engines));
     findings.extend(plugins(&engines));
+    findings.extend(relative_paths(context, &engines));
     findings.extend(records(context));
     findings
+}
+
+/// What our own settings say.
+fn native_settings(context: &Context) -> Vec<Finding> {
+    let (settings, faults) = match context.native_settings() {
+        Ok(read) => read,
+        Err(error) => return vec![of_error(Mark::Error, "settings", &error)],
+    };
+    let mut findings: Vec<Finding> = faults
+        .into_iter()
+        .map(|fault| Finding::new(Mark::Warning, "settings", format!("native.json5: {fault}")))
+        .collect();
+    if settings.strict {
+        let text = "strict: a substituted engine fails the turn";
+        findings.push(Finding::new(Mark::Note, "settings", text));
+    }
+    findings
+}
+
+/// What a turn reads of the config besides plugins: the defaults of agents, the providers, and the model these make.
+fn turn_settings(context: &Context) -> Vec<Finding> {
+    let config = match context.config() {
+        Ok(config) => config,
+        // Told already: nothing could be read.
+        Err(_) => return Vec::new(),
+    };
+    let mut findings = Vec::new();
+    let defaults = config.agent_defaults();
+    match &defaults {
+        Ok(defaults) => {
+            if defaults
+                .model
+                .as_ref()
+                .is_some_and(|model| !model.fallbacks.is_empty())
+            {
+                findings.push(Finding::new(Mark::Note, "model", models::UNUSED_FALLBACKS));
+            }
+            let workspace = defaults.workspace.as_ref();
+            let workspace = workspace.map(|path| context.absolute(path.as_ref()));
+            if let Some(path) = workspace.filter(|path| path.exists() && !path.is_dir()) {
+                let text = format!("{} is no directory", path.display());
+                findings.push(
+                    Finding::new(Mark::Warning, "workspace", text)
+                        .help("set `agents.defaults.workspace` to a directory"),
+                );
+            }
+        }
+        Err(error) => findings.extend(config_faults(error)),
+    }
+    let providers = config.models();
+    match &providers {
+        Ok(models) => {
+            for provider in &models.providers {
+                let checked = if provider
+                    .name
+                    .eq_ignore_ascii_case(openclaw_agent::OFFLINE_PROVIDER)
+                {
+                    Err((Mark::Warning, models::hidden_provider(provider)))
+                } else {
+                    // It may never be asked; the model that is asked is judged below.
+                    models::check_provider(provider).map_err(|error| (Mark::Note, error))
+                };
+                if let Err((mark, error)) = checked {
+                    findings.push(of_error(mark, "provider", &error));
+                }
+            }
+        }
+        Err(error) => findings.extend(config_faults(error)),
+    }
+    if defaults.is_ok() && providers.is_ok() {
+        let finding = match models::choose(context, None) {
+            Ok(chosen) => {
+                let info = chosen.model.info();
+                let text = format!("{}/{}", info.provider, info.id);
+                Finding::new(Mark::Ok, "model", text)
+            }
+            Err(error) => {
+                let text = error.to_string();
+                findings.retain(|finding| finding.text != text);
+                of_error(Mark::Error, "model", &error)
+            }
+        };
+        findings.push(finding);
+    }
+    findings
+}
+
+/// One finding for each key at fault.
+fn config_faults(error: &ConfigError) -> Vec<Finding> {
+    let ConfigErrorKind::Invalid(faults) = &error.kind else {
+        return vec![Finding::new(Mark::Error, "config", chain(error)).help(error.help())];
+    };
+    let one = |fault: &openclaw_config::KeyFault| {
+        Finding::new(Mark::Error, "config", fault.to_string()).help(format!(
+            "correct `{}` in {}",
+            fault.key,
+            error.path.display()
+        ))
+    };
+    faults.iter().map(one).collect()
+}
+
+fn of_error(mark: Mark, subject: &'static str, error: &CliError) -> Finding {
+    let finding = Finding::new(mark, subject, error.to_string());
+    let help = error.help().map(str::to_owned);
+    Finding { help, ..finding }
+}
+
+/// Load paths that lead somewhere else from another directory.
+fn relative_paths(context: &Context, engines: &Engines) -> Vec<Finding> {
+    let written = engines.plugins.load_paths.iter().map(|path| path.trim());
+    let is_relative = |path: &&str| {
+        let is_home = *path == "~" || path.starts_with("~/");
+        !path.is_empty() && !is_home && std::path::Path::new(path).is_relative()
+    };
+    let relative = written.filter(is_relative);
+    relative
+        .map(|path| {
+            let now = context.absolute(path.as_ref());
+            let text = format!(
+                "`{path}` in `plugins.load.paths` starts at the current directory: {} now",
+                now.display()
+            );
+            Finding::new(Mark::Note, "plugin", text).help("write it as an absolute path")
+        })
+        .collect()
 }
 
 fn slot(engines: &Engines) -> Finding {
@@ -163,7 +279,13 @@ fn plugins(engines: &Engines) -> Vec<Finding> {
             Err(error) => findings.push(fault(&error)),
         }
     }
-    findings.extend(engines.discovery.faults.iter().map(fault));
+    findings.extend(
+        engines
+            .discovery
+            .faults
+            .iter()
+            .map(|(_, error)| fault(error)),
+    );
     findings.extend(
         engines
             .discovery
@@ -189,7 +311,10 @@ fn fault(error: &LoadError) -> Finding {
 /// What the stores and the health files say.
 fn records(context: &Context) -> Vec<Finding> {
     let health = read_health(&HostSettings::health_dir(&context.paths.native_dir));
-    let mut findings: Vec<Finding> = health.iter().map(quarantine).collect();
+    let mut findings: Vec<Finding> = groups(&health)
+        .iter()
+        .filter_map(|group| quarantine(group))
+        .collect();
     let store_path = HostSettings::store_path(&context.paths.native_dir, AGENT_ID);
     match Store::open_to_read(&store_path, Context::ambient()) {
         Ok(None) => findings.push(Finding::new(Mark::Ok, "sessions", "none yet")),
@@ -201,7 +326,34 @@ fn records(context: &Context) -> Vec<Finding> {
     findings
 }
 
-fn quarantine(health: &Health) -> Finding {
+/// Records of one cause together, the last one last. A process that still runs stands for itself.
+fn groups(health: &[Health]) -> Vec<Vec<&Health>> {
+    fn cause(health: &Health) -> (&str, &str, &str, Option<&str>) {
+        let record = &health.record;
+        let location = record.location.as_deref();
+        (
+            &record.engine_id,
+            &record.operation,
+            &record.reason,
+            location,
+        )
+    }
+    let mut groups: Vec<Vec<&Health>> = Vec::new();
+    for one in health {
+        let is_same = |group: &Vec<&Health>| {
+            let first = group.first();
+            first.is_some_and(|first| !first.is_in_force && cause(first) == cause(one))
+        };
+        match groups.iter().position(is_same) {
+            Some(known) if !one.is_in_force => groups[known].push(one),
+            Some(_) | None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+fn quarantine(group: &[&Health]) -> Option<Finding> {
+    let health = group.last()?;
     let record = &health.record;
     let at = record
         .location
@@ -209,13 +361,11 @@ fn quarantine(health: &Health) -> Finding {
         .map(|location| format!(" at {location}"))
         .unwrap_or_default();
     let since = jiff::Timestamp::from_millisecond(record.failed_at_ms).unwrap_or_default();
-    let scope = if health.is_in_force {
-        format!("quarantined in process {}", health.process_id)
-    } else {
-        format!(
-            "quarantined in process {}, which has ended",
-            health.process_id
-        )
+    let id = health.process_id;
+    let scope = match group.len() {
+        1 if health.is_in_force => format!("quarantined in process {id}"),
+        1 => format!("quarantined in process {id}, which has ended"),
+        count => format!("quarantined in {count} processes, which have ended; the last is {id}"),
     };
     let text = format!(
         "{}: {} failed: {}{at} · {scope} · {since:.0}",
@@ -226,7 +376,32 @@ fn quarantine(health: &Health) -> Finding {
     } else {
         "the next turn tries it again, and a good turn clears this; or install a mended build"
     };
-    Finding::new(Mark::Warning, "quarantine", text).help(help)
+    Some(Finding::new(Mark::Warning, "quarantine", text).help(help))
+}
+
+/// Turns that an engine has not acknowledged.
+fn outbox(backlog: &Backlog) -> Vec<Finding> {
+    let Backlog {
+        engine_id,
+        waiting,
+        blocked,
+        last_error,
+    } = backlog;
+    let reason = last_error.as_deref().unwrap_or("not offered yet");
+    let waiting = (*waiting > 0).then(|| {
+        let text =
+            format!("{waiting} turns wait for engine {engine_id} to acknowledge them: {reason}");
+        Finding::new(Mark::Warning, "outbox", text)
+            .help("they are delivered before its next turn in their session")
+    });
+    let blocked = (*blocked > 0).then(|| {
+        let text =
+            format!("{blocked} turns were refused by engine {engine_id} too often: {reason}");
+        Finding::new(Mark::Warning, "outbox", text).help(
+            "when the engine is mended, `openclaw sessions recommit <session>` offers them again",
+        )
+    });
+    waiting.into_iter().chain(blocked).collect()
 }
 
 fn store_findings(store: &Store) -> Vec<Finding> {
@@ -241,11 +416,7 @@ fn store_findings(store: &Store) -> Vec<Finding> {
         }
     }
     match store.backlog() {
-        Ok(backlog) => findings.extend(backlog.into_iter().map(|(engine, turns)| {
-            let text = format!("{turns} turns wait for engine {engine} to acknowledge them");
-            Finding::new(Mark::Warning, "outbox", text)
-                .help("they are delivered before its next turn in their session")
-        })),
+        Ok(backlog) => findings.extend(backlog.iter().flat_map(outbox)),
         Err(error) => {
             findings.push(Finding::new(Mark::Error, "outbox", chain(&error)).help(error.help()))
         }

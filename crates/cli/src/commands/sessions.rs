@@ -3,7 +3,7 @@
 use super::agent::open_host;
 use crate::args::{ExportArgs, ImportArgs, SessionsArgs, SessionsCommand};
 use crate::context::{AGENT_ID, Context};
-use crate::error::CliError;
+use crate::error::{CliError, chain};
 use crate::output::Output;
 use openclaw_host::{HostSettings, ImportReport, Imported, Store, StoreError};
 use serde_json::{Value, json};
@@ -36,42 +36,83 @@ fn import(context: &Context, args: &ImportArgs, output: &mut Output) -> Result<E
             "import the files one by one",
         ));
     }
-    // All files are read before the first is stored: a wrong path stores nothing.
-    let mut files = Vec::new();
-    for file in &args.files {
-        let path = context.absolute(file);
-        let bytes =
-            fs::read(&path).map_err(|error| CliError::io("read the transcript", &path, &error))?;
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(CliError::new(
-                format!("the transcript {} is empty", path.display()),
-                "give a session file in OpenClaw's JSONL format",
-            ));
-        }
-        files.push((path, bytes));
-    }
+    // All files are read and judged before the first is stored: a wrong one stores nothing.
+    let files = args
+        .files
+        .iter()
+        .map(|file| {
+            let path = context.absolute(file);
+            let bytes = read_transcript(&path)?;
+            Ok((path, bytes))
+        })
+        .collect::<Result<Vec<_>, CliError>>()?;
+    let asked = args.session_key.as_deref();
     let mut store = Store::open(&store_path(context), Context::ambient())?;
     let mut reports = Vec::new();
-    for (path, bytes) in files {
-        let name = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        if !is_transcript(&bytes) {
-            return Err(CliError::new(
-                format!(
-                    "{} is no transcript: not one of its lines is a session row",
-                    path.display()
-                ),
-                "give a session file in OpenClaw's JSONL format",
+    for (index, (path, bytes)) in files.iter().enumerate() {
+        let report = store
+            .import(bytes, &name_of(path), AGENT_ID, asked)
+            .map_err(|error| in_the_middle(&error, path, &files[..index]))?;
+        show(&report, path, output);
+        if let Some(asked) = asked.filter(|asked| *asked != report.session_key) {
+            output.warning(&format!(
+                "the session {} was there and keeps its key `{}`; `{asked}` is not used",
+                report.session_id, report.session_key
             ));
         }
-        let report = store.import(&bytes, &name, AGENT_ID, args.session_key.as_deref())?;
-        show(&report, &path, output);
-        reports.push(report_json(&report, &path));
+        reports.push(report_json(&report, path));
     }
     output.document(&json!({ "ok": true, "imports": reports }));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a file that must be a transcript. Never waits: only regular files are opened.
+fn read_transcript(path: &Path) -> Result<Vec<u8>, CliError> {
+    let unreadable = |error: &io::Error| CliError::io("read the transcript", path, error);
+    let refused = |what: &str| {
+        Err(CliError::new(
+            format!("{} {what}", path.display()),
+            "give a session file in OpenClaw's JSONL format",
+        ))
+    };
+    let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
+    if metadata.is_dir() {
+        return refused("is a directory");
+    }
+    if !metadata.is_file() {
+        return refused("is no regular file");
+    }
+    let bytes = fs::read(path).map_err(|error| unreadable(&error))?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return refused("is empty");
+    }
+    if !is_transcript(&bytes) {
+        return refused("is no transcript: not one of its lines is a session row");
+    }
+    Ok(bytes)
+}
+
+/// A file's name without its ending.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// An error of the store, with what was stored before it.
+fn in_the_middle(error: &StoreError, path: &Path, stored: &[(PathBuf, Vec<u8>)]) -> CliError {
+    let stored: Vec<String> = stored
+        .iter()
+        .map(|(path, _)| path.display().to_string())
+        .collect();
+    let before = if stored.is_empty() {
+        "nothing was stored".to_owned()
+    } else {
+        format!("stored before it: {}", stored.join(", "))
+    };
+    CliError::new(
+        format!("{}: {} ({before})", path.display(), chain(error)),
+        error.help(),
+    )
 }
 
 /// Whether at least one line is a row or a header.
@@ -100,11 +141,8 @@ fn show(report: &ImportReport, path: &Path, output: &mut Output) {
             report.migrated_rows
         ));
     }
-    for fault in &report.faults {
+    for fault in report.faults.iter().chain(&report.path_faults) {
         output.line(&format!("  {fault}"));
-    }
-    for fault in &report.path_faults {
-        output.line(&format!("  line {}: {}", fault.row, fault.kind));
     }
     for mend in &report.mends {
         output.line(&format!("  for the model: {mend}"));
@@ -123,16 +161,11 @@ fn report_json(report: &ImportReport, path: &Path) -> Value {
         Imported::Extended { .. } => "extended",
         Imported::Unchanged => "unchanged",
     };
-    let texts = |items: &[String]| items.to_vec();
-    let faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
-    let path_faults: Vec<String> = report
-        .path_faults
-        .iter()
-        .map(|fault| format!("line {}: {}", fault.row, fault.kind))
-        .collect();
+    let faults = report.faults.iter().chain(&report.path_faults);
+    let faults: Vec<String> = faults.map(ToString::to_string).collect();
     let mends: Vec<String> = report.mends.iter().map(ToString::to_string).collect();
     json!({
-        "file": path,
+        "file": path.to_string_lossy(),
         "sessionKey": report.session_key,
         "sessionId": report.session_id,
         "outcome": outcome,
@@ -141,8 +174,8 @@ fn report_json(report: &ImportReport, path: &Path) -> Value {
         "messages": report.messages,
         "skippedLines": report.skipped_lines,
         "migratedRows": report.migrated_rows,
-        "faults": texts(&[faults, path_faults].concat()),
-        "mends": texts(&mends),
+        "faults": faults,
+        "mends": mends,
     })
 }
 
@@ -176,7 +209,7 @@ fn list(context: &Context, output: &mut Output) -> Result<ExitCode, CliError> {
             let updated =
                 jiff::Timestamp::from_millisecond(session.updated_at_ms).unwrap_or_default();
             vec![
-                session.key,
+                session.key.unwrap_or_else(|| session.session_id.clone()),
                 session.session_id,
                 session.messages.to_string(),
                 session.tokens.to_string(),
@@ -241,7 +274,7 @@ fn export(context: &Context, args: &ExportArgs, output: &mut Output) -> Result<E
     }
     if args.out.is_some() {
         output.line(&format!("{lines} lines written to {}", path.display()));
-        output.document(&json!({ "ok": true, "file": path, "lines": lines }));
+        output.document(&json!({ "ok": true, "file": path.to_string_lossy(), "lines": lines }));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -84,10 +84,29 @@ impl Home {
     }
 }
 
+/// Links the test engine `unruly`, selects it as `slot` and gives it `settings`.
+pub(crate) fn select_unruly(home: &Home, slot: &str, settings: Value) -> PathBuf {
+    let directory = support::build_directory("unruly", &home.path("plugins"));
+    let config = serde_json::json!({ "plugins": {
+        "load": { "paths": [directory] },
+        "slots": { "contextEngine": slot },
+        "entries": { "unruly": { "enabled": true, "config": settings } },
+    } });
+    home.write_config(&config.to_string());
+    directory
+}
+
 impl Ran {
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
         assert_eq!(self.code, 0, "{self:#?}");
+        self
+    }
+
+    /// Wrong usage: exit code 2.
+    #[track_caller]
+    pub(crate) fn refused(self) -> Self {
+        assert_eq!(self.code, 2, "{self:#?}");
         self
     }
 

@@ -2,7 +2,10 @@
 
 #![cfg(test)]
 
+mod doctor;
 mod home;
 mod kill;
 mod plugins;
 mod provider;
+mod sessions;
+mod streams;

@@ -24,12 +24,14 @@ fn server() -> (String, Receiver<Value>) {
 fn answer(mut stream: TcpStream) -> Value {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut size = 0;
+    let mut asked_head = String::new();
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             size = value.trim().parse().unwrap();
         }
+        asked_head.push_str(&line);
         if line.trim().is_empty() {
             break;
         }
@@ -49,7 +51,9 @@ fn answer(mut stream: TcpStream) -> Value {
     stream
         .write_all(format!("{head}{events}data: [DONE]\n\n").as_bytes())
         .unwrap();
-    serde_json::from_slice(&body).unwrap()
+    let mut asked: Value = serde_json::from_slice(&body).unwrap();
+    asked["head"] = asked_head.into();
+    asked
 }
 
 #[test]
@@ -99,7 +103,8 @@ fn configured_server_gets_the_assembled_messages_and_the_engines_addition() {
             .unwrap()
             .starts_with("13: ")
     );
-    assert!(!last.to_string().contains("sk-secret"));
+    let body = json!({ "messages": messages, "model": last["model"], "tools": last["tools"] });
+    assert!(!body.to_string().contains("sk-secret"));
 }
 
 #[test]
@@ -118,4 +123,79 @@ fn server_that_is_not_there_is_named_with_the_next_step() {
         .shows(&["local/m1", "help:", "baseUrl"]);
     let kept = home.run("sessions export").succeeds();
     assert!(kept.stdout.contains("hello"), "{kept:#?}");
+}
+
+#[test]
+fn configured_headers_are_sent_and_never_shown() {
+    let (base_url, requests) = server();
+    let home = Home::new();
+    let config = json!({ "models": { "providers": { "local": {
+        "baseUrl": base_url, "apiKey": "sk-unused", "models": [{ "id": "m1" }],
+        "headers": { "X-Team": "blue", "Authorization": "Basic ${LOCAL_KEY}" },
+    } } } });
+    home.write_config(&config.to_string());
+    let mut command = home.command(["agent", "-m", "hello", "-vv"]);
+    let ran = home
+        .finish(command.env("LOCAL_KEY", "sk-secret"))
+        .succeeds();
+    assert!(!ran.stderr.contains("sk-secret"), "{}", ran.stderr);
+    for filter in ["trace", "ureq_proto=trace", "ureq_proto::util=trace"] {
+        let mut command = home.command(["agent", "-m", "hello"]);
+        command
+            .env("LOCAL_KEY", "sk-secret")
+            .env("OPENCLAW_LOG", filter);
+        let ran = home.finish(&mut command).succeeds();
+        // The client's dumps break lines at 16 bytes.
+        for part in ["sk-secret", "7365 6372 6574"] {
+            assert!(!ran.stderr.contains(part), "{}", ran.stderr);
+        }
+    }
+    let asked = requests.try_iter().last().unwrap();
+    let head = asked["head"].as_str().unwrap();
+    assert!(head.contains("x-team: blue\r\n"), "{head}");
+    assert!(
+        head.contains("authorization: Basic sk-secret\r\n"),
+        "{head}"
+    );
+    assert!(!head.contains("sk-unused"), "{head}");
+}
+
+#[test]
+fn fallbacks_that_are_not_used_are_told() {
+    let home = Home::new();
+    let defaults = json!({ "model": { "primary": "offline", "fallbacks": ["local/m1"] } });
+    home.write_config(&json!({ "agents": { "defaults": defaults } }).to_string());
+    let ran = home.run("agent -m hello").succeeds();
+    assert_eq!(ran.stderr.matches("fallbacks").count(), 1, "{ran:#?}");
+    ran.shows(&["warning:", "not used yet"]);
+    let ran = home.run("agent -m hello --model offline").succeeds();
+    assert!(!ran.stderr.contains("fallbacks"), "{ran:#?}");
+}
+
+#[test]
+fn model_that_names_none_stops_the_turn() {
+    for (model, key) in [
+        (json!("local/"), "`agents.defaults.model`"),
+        (json!(""), "`agents.defaults.model`"),
+        (json!({}), "`agents.defaults.model.primary`"),
+        (json!({ "primary": "" }), "`agents.defaults.model.primary`"),
+    ] {
+        let home = Home::new();
+        home.write_config(&json!({ "agents": { "defaults": { "model": model } } }).to_string());
+        home.run("agent -m hello").fails().shows(&[key]);
+    }
+}
+
+#[test]
+fn provider_with_the_name_of_the_built_in_model_is_refused() {
+    let home = Home::new();
+    let provider = json!({ "baseUrl": "http://127.0.0.1:1/v1", "models": [{ "id": "m1" }] });
+    for name in ["offline", "Offline"] {
+        home.write_config(&json!({ "models": { "providers": { name: provider } } }).to_string());
+        let key = format!("models.providers.{name}");
+        home.run("agent -m hello")
+            .fails()
+            .shows(&[&key, "built-in"]);
+        home.run("doctor").fails().shows(&[&key]);
+    }
 }

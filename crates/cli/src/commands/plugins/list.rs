@@ -1,16 +1,16 @@
 //! `openclaw plugins list`: what is configured and how it stands. Loads nothing.
 
-use super::text::modified;
+use super::text::{modified, shown};
 use crate::context::Context;
 use crate::engines::Engines;
 use crate::error::{CliError, chain};
 use crate::output::Output;
-use openclaw_config::{Slot as ConfigSlot, SlotChoice};
+use openclaw_config::{Slot as ConfigSlot, SlotChoice, same_id};
 use openclaw_host::LEGACY_ID;
 use openclaw_loader::{BuildDirectory, LoadError, Manifest, check_settings};
 use serde::Serialize;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A plugin, in the words of the JSON document.
@@ -24,11 +24,11 @@ struct Row {
     /// Whether the slot names it.
     selected: bool,
     /// The directory as the config names it.
-    source: PathBuf,
+    source: String,
     /// Where that leads, when it is a link.
     #[serde(skip_serializing_if = "Option::is_none")]
-    real_path: Option<PathBuf>,
-    library: Option<PathBuf>,
+    real_path: Option<String>,
+    library: Option<String>,
     library_modified: Option<String>,
     contract: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,9 +66,9 @@ pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, Cl
         discovery
             .faults
             .iter()
-            .filter_map(|fault| broken(&engines, fault)),
+            .filter_map(|(directory, fault)| broken(&engines, directory, fault)),
     );
-    diagnostics.extend(discovery.faults.iter().map(of_error));
+    diagnostics.extend(discovery.faults.iter().map(|(_, fault)| of_error(fault)));
     diagnostics.extend(discovery.shadowed.iter().map(|(id, used, shadowed)| {
         warning(
             format!(
@@ -112,7 +112,7 @@ fn usable(engines: &Engines, plugin: &BuildDirectory, diagnostics: &mut Vec<Diag
             (None, true) => Status::Enabled,
             (None, false) => Status::Disabled,
         },
-        library: Some(plugin.library.clone()),
+        library: Some(shown(&plugin.library)),
         library_modified: modified(&plugin.library),
         contract: Some(format!("{}.{}", note.contract_major, note.contract_minor)),
         error: error.map(|error| chain(&error)),
@@ -121,13 +121,8 @@ fn usable(engines: &Engines, plugin: &BuildDirectory, diagnostics: &mut Vec<Diag
 }
 
 /// A plugin whose manifest could be read and whose library is at fault.
-fn broken(engines: &Engines, fault: &LoadError) -> Option<Row> {
+fn broken(engines: &Engines, directory: &Path, fault: &LoadError) -> Option<Row> {
     fault.plugin.as_ref()?;
-    let directory = if fault.path.is_dir() {
-        &fault.path
-    } else {
-        fault.path.parent()?
-    };
     let manifest = Manifest::read(directory).ok()?;
     Some(Row {
         status: Status::Error,
@@ -143,8 +138,12 @@ fn row(engines: &Engines, manifest: &Manifest, path: &Path) -> Row {
         version: manifest.version.clone(),
         status: Status::Disabled,
         selected: engines.plugins.filled_slot(&manifest.id) == Some(ConfigSlot::ContextEngine),
-        source: path.to_owned(),
-        real_path: path.canonicalize().ok().filter(|real| real != path),
+        source: shown(path),
+        real_path: path
+            .canonicalize()
+            .ok()
+            .filter(|real| real != path)
+            .map(|real| shown(&real)),
         library: None,
         library_modified: None,
         contract: None,
@@ -157,7 +156,7 @@ fn missing_engine(engines: &Engines, rows: &[Row]) -> Option<Diagnostic> {
     let SlotChoice::Engine(id) = engines.plugins.context_engine() else {
         return None;
     };
-    if id == LEGACY_ID || rows.iter().any(|row| row.selected) {
+    if same_id(&id, LEGACY_ID) || rows.iter().any(|row| row.selected) {
         return None;
     }
     let known: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
@@ -213,8 +212,8 @@ fn cells(row: &Row) -> Vec<String> {
         Status::Error => "error",
     };
     let source = match &row.real_path {
-        Some(real) => format!("{} -> {}", row.source.display(), real.display()),
-        None => row.source.display().to_string(),
+        Some(real) => format!("{} -> {real}", row.source),
+        None => row.source.clone(),
     };
     vec![
         row.name.clone(),

@@ -2,6 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+/// A path as text, for documents: what is not UTF-8 in it is replaced.
+pub(super) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
 /// A path as one word of a shell command.
 pub(super) fn word(path: &Path) -> String {
     let text = path.display().to_string();

@@ -59,13 +59,14 @@ fn no_allow_list_is_made_and_an_empty_one_stays_empty() {
     assert_eq!(home.config_json()["plugins"]["allow"], json!([]));
 }
 
+/// Case C-7.
 #[test]
 fn id_leaves_the_deny_list_however_it_is_spelled() {
     let home = Home::new();
-    linked(
-        &home,
-        r#"{"plugins": {"allow": ["Window"], "deny": ["x", " WINDOW ", "window"]}}"#,
-    );
+    home.write_config(r#"{"plugins": {"allow": ["Window"], "deny": ["x", " WINDOW ", "window"]}}"#);
+    let ran = link(&home, &window(&home)).succeeds();
+    let told = ran.stdout.matches("was in `plugins.deny` and is no longer");
+    assert_eq!(told.count(), 2, "{ran:#?}");
     let plugins = &home.config_json()["plugins"];
     assert_eq!(plugins["deny"], json!(["x"]));
     assert_eq!(plugins["allow"], json!(["Window"]));

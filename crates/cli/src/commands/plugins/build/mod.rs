@@ -3,7 +3,7 @@
 mod cargo;
 mod place;
 
-use super::text::{file_name, size, tidy, word};
+use super::text::{file_name, shown, size, tidy, word};
 use crate::args::BuildArgs;
 use crate::context::Context;
 use crate::error::CliError;
@@ -79,7 +79,7 @@ pub(crate) fn run(
     output.help(&format!("link it and select its engine: `{next}`"));
     output.document(&json!({
         "ok": true, "id": manifest.id, "version": version, "contract": contract, "toolchain": facts.note.toolchain,
-        "directory": directory, "library": directory.join(&library_name), "libraryBytes": library_bytes, "next": next,
+        "directory": shown(&directory), "library": shown(&directory.join(&library_name)), "libraryBytes": library_bytes, "next": next,
     }));
     Ok(ExitCode::SUCCESS)
 }
@@ -92,23 +92,23 @@ fn contract(facts: &LibraryFacts) -> String {
 }
 
 fn check_crate_dir(crate_dir: &Path) -> Result<(), CliError> {
-    let shown = crate_dir.display();
+    let at = crate_dir.display();
     if !crate_dir.exists() {
         return Err(CliError::new(
-            format!("no crate at {shown}: there is nothing at this path"),
+            format!("no crate at {at}: there is nothing at this path"),
             "check the path; relative paths start at the current directory",
         ));
     }
     if !crate_dir.is_dir() {
         let parent = crate_dir.parent().unwrap_or(crate_dir);
         return Err(CliError::new(
-            format!("no crate at {shown}: this is a file"),
+            format!("no crate at {at}: this is a file"),
             format!("name the crate's directory, such as {}", parent.display()),
         ));
     }
-    if !crate_dir.join("Cargo.toml").exists() {
+    if !crate_dir.join("Cargo.toml").is_file() {
         return Err(CliError::new(
-            format!("no crate at {shown}: no Cargo.toml in it"),
+            format!("no crate at {at}: no Cargo.toml in it"),
             "name the directory that holds the engine's Cargo.toml",
         ));
     }

@@ -3,7 +3,7 @@
 mod plan;
 mod source;
 
-use super::text::{file_name, modified, tidy, word};
+use super::text::{file_name, modified, shown, tidy, word};
 use crate::args::InstallArgs;
 use crate::context::Context;
 use crate::error::CliError;
@@ -87,6 +87,12 @@ fn report(
             "instead  of {path}, which has the same id and is no longer linked"
         ));
     }
+    for listed in &plan.undenied {
+        output.line(&format!(
+            "allowed  `{}` was in `plugins.deny` and is no longer",
+            listed.trim()
+        ));
+    }
     output.line(&format!("engine   {}", slot_words(&plan.slot, id)));
     output.line(&format!(
         "config   {}{}",
@@ -107,11 +113,11 @@ fn report(
         Switch::On | Switch::KeptOff => &[],
     };
     output.document(&json!({
-        "ok": true, "id": id, "version": version, "contract": contract, "directory": plugin.path,
-        "library": plugin.library, "config": config_path, "changed": changed,
+        "ok": true, "id": id, "version": version, "contract": contract, "directory": shown(&plugin.path),
+        "library": shown(&plugin.library), "config": shown(config_path), "changed": changed,
         "enabled": plan.switch == Switch::On && !plan.plugins_off,
         "selected": matches!(plan.slot, SlotChange::Selected { .. } | SlotChange::Already),
-        "replaced": plan.replaced, "missingSettings": missing, "next": next,
+        "replaced": plan.replaced, "removedFromDeny": plan.undenied, "missingSettings": missing, "next": next,
     }));
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Plan {
     pub(super) slot: SlotChange,
     /// Load paths, as written, that another directory with the same id stood behind.
     pub(super) replaced: Vec<String>,
+    /// Entries of `plugins.deny`, as written, that are taken out.
+    pub(super) undenied: Vec<String>,
     /// Whether `plugins.enabled` is false.
     pub(super) plugins_off: bool,
 }
@@ -95,14 +97,19 @@ impl Plan {
         if !plugins.allow.is_empty() && !plugins.allow.iter().any(|listed| lists(&listed)) {
             edits.push(Edit::append_unique(["plugins", "allow"], id.as_str()));
         }
-        let denied = plugins.deny.iter().filter(lists);
-        edits.extend(denied.map(|listed| Edit::remove_from(["plugins", "deny"], listed.as_str())));
+        let undenied: Vec<String> = plugins.deny.iter().filter(lists).cloned().collect();
+        edits.extend(
+            undenied
+                .iter()
+                .map(|listed| Edit::remove_from(["plugins", "deny"], listed.as_str())),
+        );
         Ok(Self {
             edits,
             entry,
             switch,
             slot,
             replaced,
+            undenied,
             plugins_off: !plugins.enabled,
         })
     }
@@ -165,7 +172,9 @@ fn links(
     };
     let mut is_linked = false;
     let mut replaced = Vec::new();
-    for written in &plugins.load_paths {
+    // A blank entry leads nowhere, not to the current directory.
+    let written = plugins.load_paths.iter();
+    for written in written.filter(|path| !path.trim().is_empty()) {
         let path = absolute(written);
         if is_same(&path) {
             is_linked = true;

@@ -50,7 +50,11 @@ fn of_file(path: &Path) -> Option<String> {
 
 /// The path is a crate or a workspace.
 fn of_crate(path: &Path) -> Option<String> {
-    let cargo_toml = fs::read_to_string(path.join("Cargo.toml")).ok()?;
+    let cargo_toml = path.join("Cargo.toml");
+    if !cargo_toml.is_file() {
+        return None;
+    }
+    let cargo_toml = fs::read_to_string(cargo_toml).ok()?;
     if path.join(MANIFEST_FILE).exists() {
         return Some(format!(
             "this is a crate: run {}, then link the directory it names",
@@ -161,7 +165,8 @@ fn engine_crates(root: &Path) -> Vec<(String, PathBuf)> {
 
 /// The engine a library brings, if the file is one.
 fn engine_in(file: &Path) -> Option<String> {
-    if !file_name(file).ends_with(std::env::consts::DLL_SUFFIX) {
+    // Reading a pipe would wait for a writer.
+    if !file_name(file).ends_with(std::env::consts::DLL_SUFFIX) || !file.is_file() {
         return None;
     }
     let facts = inspect(&fs::read(file).ok()?).ok()?;
