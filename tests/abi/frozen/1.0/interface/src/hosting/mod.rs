@@ -1,0 +1,14 @@
+//! The host's side: engines as safe objects, services as a safe trait.
+//!
+//! Every answer is copied out of the engine's memory before the call returns, so nothing here keeps a library alive.
+
+mod answer;
+mod engine;
+mod module;
+mod project;
+mod services;
+
+pub use answer::AssemblyView;
+pub use engine::EngineInstance;
+pub use module::{EngineFactory, EngineSource};
+pub use services::{HostServices, NoServices};

@@ -1,0 +1,36 @@
+//! Turns a path into a vetted engine library.
+//!
+//! Reads the manifest, inspects the library file, checks who may write it, opens a private copy, compares layouts and
+//! checks what the engine says of itself. Does not know turns, sessions or the config file, and prints nothing.
+//!
+//! # Invariants
+//!
+//! - No plugin code runs before the manifest, [`inspect`] and the trust checks have passed.
+//! - What was inspected is what runs: the file is read once, and the bytes that passed are what gets loaded.
+//! - A library, once open, stays open until the process ends.
+//! - One broken plugin never hides another: [`discover`] returns plugins *and* faults.
+//!
+//! # Safety
+//!
+//! A loaded library runs with all rights of this process. The checks catch mistakes, not malice.
+
+mod c_door;
+mod depth;
+mod directory;
+mod discover;
+mod error;
+mod inspect;
+mod library;
+mod manifest;
+mod plugin;
+mod settings;
+mod trust;
+mod validate;
+
+pub use directory::{BuildDirectory, library_file_name};
+pub use discover::{Discovery, discover};
+pub use error::{LoadError, LoadErrorKind};
+pub use inspect::{InspectFault, LibraryFacts, inspect};
+pub use manifest::{MANIFEST_FILE, Manifest};
+pub use plugin::{Plugin, Vetted};
+pub use settings::check_settings;
