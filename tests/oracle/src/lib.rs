@@ -9,7 +9,7 @@
 //! A group that ran and agreed prints `oracle ran: <name> (<n> comparisons)`; run with `-- --show-output` to see it. A
 //! missing folder or file and a group without a comparison fail, so that the full check has only to count these lines.
 //!
-//! A new suite is a file with tests that call [`support::oracle`] once per group, and a line below.
+//! A new suite is a file with tests that call `support::oracle` once per group, and a line below.
 
 #![cfg(test)]
 #![forbid(unsafe_code)]

@@ -127,7 +127,7 @@ fn is_transcript(bytes: &[u8]) -> bool {
 fn show(report: &ImportReport, path: &Path, output: &mut Output) {
     let outcome = match report.imported {
         Imported::New => "imported".to_owned(),
-        Imported::Extended { entries } => format!("{entries} new entries added"),
+        Imported::Extended { entries } => format!("new entries added: {entries}"),
         Imported::Unchanged => "nothing new".to_owned(),
     };
     output.line(&format!("{}: {outcome}", path.display()));
@@ -137,7 +137,7 @@ fn show(report: &ImportReport, path: &Path, output: &mut Output) {
     ));
     if report.migrated_rows > 0 {
         output.line(&format!(
-            "  {} rows brought to today's shape",
+            "  rows brought to today's shape: {}",
             report.migrated_rows
         ));
     }
@@ -149,7 +149,7 @@ fn show(report: &ImportReport, path: &Path, output: &mut Output) {
     }
     if report.skipped_lines > 0 {
         output.line(&format!(
-            "  {} lines could not be read; the file keeps them",
+            "  lines that could not be read, which the file keeps: {}",
             report.skipped_lines
         ));
     }
@@ -283,7 +283,7 @@ fn recommit(context: &Context, name: &str, output: &mut Output) -> Result<ExitCo
     let host = open_host(context, output)?;
     let result = host.recommit(name)?;
     output.line(&format!(
-        "engine {}: {} turns committed now, {} were there already (duplicate)",
+        "engine {}: committed now: {}; there already (duplicate): {}",
         result.engine_id, result.committed, result.duplicates
     ));
     output.document(&json!({
