@@ -44,7 +44,8 @@ impl<'a> Answer<'a> {
 ///
 /// # Errors
 ///
-/// The answer breaks the contract: a pick that names nothing, a message taken twice, a new message that is none.
+/// The answer breaks the contract: a pick that names nothing, a message of the input taken twice, a new message that is
+/// none.
 pub(crate) fn check(
     answer: &Answer<'_>,
     input: &[Held],

@@ -17,8 +17,8 @@ use std::time::Instant;
 pub(crate) enum Hook<T> {
     /// The engine answered.
     Done(T),
-    /// The engine has no such hook.
-    Absent,
+    /// The engine has no such hook, or hands on that a service of the host is missing.
+    Absent(EngineError),
     /// The engine failed and is set aside.
     Failed(QuarantineRecord),
 }
@@ -35,6 +35,7 @@ pub(crate) struct Guarded {
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
     timings: Vec<(&'static str, u64)>,
+    is_disposed: bool,
 }
 
 impl Guarded {
@@ -52,6 +53,7 @@ impl Guarded {
             quarantine,
             ambient,
             timings: Vec::new(),
+            is_disposed: false,
         }
     }
 
@@ -98,8 +100,11 @@ impl Guarded {
         })
     }
 
-    /// Says goodbye. A failure is logged and has no consequence.
+    /// Says goodbye, once. A failure is logged and has no consequence.
     pub(crate) fn dispose(&mut self) {
+        if std::mem::replace(&mut self.is_disposed, true) {
+            return;
+        }
         if let Err(error) = self.instance.dispose() {
             tracing::debug!(engine = self.engine_id, op = "dispose", reason = %error, "engine failed to say goodbye");
         }
@@ -122,7 +127,10 @@ impl Guarded {
         self.timings.push((operation, elapsed_us));
         match result {
             Ok(value) => Hook::Done(value),
-            Err(error) if error.is_unsupported() => Hook::Absent,
+            Err(error) if error.is_unsupported() => {
+                tracing::debug!(engine = self.engine_id, op = operation, reason = %error, "hook absent");
+                Hook::Absent(error)
+            }
             Err(error) => Hook::Failed(self.fail(operation, error)),
         }
     }
@@ -141,5 +149,12 @@ impl Guarded {
         } else {
             self.quarantine.set_aside(record)
         }
+    }
+}
+
+impl Drop for Guarded {
+    /// Whichever way a turn ends, its engine hears of it.
+    fn drop(&mut self) {
+        self.dispose();
     }
 }

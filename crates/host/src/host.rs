@@ -10,7 +10,6 @@ use crate::store::{Store, StoreError};
 use crate::turn::{self, Recommit, TurnError, TurnOutcome, TurnRequest};
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What a host is made from.
@@ -74,7 +73,7 @@ impl Host {
         let store_path = HostSettings::store_path(&settings.native_dir, &settings.agent_id);
         let store = Store::open(&store_path, settings.ambient.clone())?;
         let health_dir = HostSettings::health_dir(&settings.native_dir);
-        let quarantine = Arc::new(Quarantine::new(health_dir.clone()));
+        let quarantine = Quarantine::of_process(health_dir.clone());
         let registry = Registry::new(
             settings.plugins.clone(),
             settings.native_dir.join("run"),

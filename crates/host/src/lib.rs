@@ -49,7 +49,7 @@ pub use requirements::UnmetRequirement;
 pub use slot::Slot;
 pub use store::{
     Backlog, ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError,
-    StoreErrorKind, StoredTurn,
+    StoreErrorKind,
 };
 pub use tokens::TokenCounter;
 pub use turn::{

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
 /// Why an engine was set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,11 +61,24 @@ pub(crate) struct Quarantine {
 
 impl Quarantine {
     /// - `directory`: where the health files lie; made at the first failure.
-    pub(crate) fn new(directory: PathBuf) -> Self {
+    fn new(directory: PathBuf) -> Self {
         Self {
             records: Mutex::default(),
             directory,
         }
+    }
+
+    /// The quarantine of this process for a directory: hosts that share it share what is set aside, for as long as one of
+    /// them lives.
+    pub(crate) fn of_process(directory: PathBuf) -> Arc<Self> {
+        static SHARED: Mutex<BTreeMap<PathBuf, Weak<Quarantine>>> = Mutex::new(BTreeMap::new());
+        let mut shared = SHARED.lock();
+        if let Some(quarantine) = shared.get(&directory).and_then(Weak::upgrade) {
+            return quarantine;
+        }
+        let quarantine = Arc::new(Self::new(directory.clone()));
+        shared.insert(directory, Arc::downgrade(&quarantine));
+        quarantine
     }
 
     /// The record of an engine that is set aside.

@@ -75,7 +75,8 @@ pub fn run<T>(f: impl FnOnce() -> T) -> Result<T, Panic> {
         let text = payload_text(&*payload);
         let seen = frame.seen.take();
         discard(payload);
-        seen.unwrap_or(Panic {
+        // Another message is that of a panic which was caught further in: this one did not pass the hook.
+        seen.filter(|seen| seen.message == text).unwrap_or(Panic {
             message: text,
             location: None,
         })
@@ -166,6 +167,19 @@ mod tests {
         });
         assert_eq!(outer.message, "outer");
         assert_eq!(run(|| 1), Ok(1));
+    }
+
+    /// A panic that is raised again without the hook does not get the place of another one.
+    #[test]
+    fn panic_that_was_caught_further_in_is_not_reported() {
+        let panic = caught(|| {
+            let _ = catch_unwind(|| panic!("caught by the engine itself"));
+            std::panic::resume_unwind(Box::new("of a worker"));
+        });
+        assert_eq!(
+            (panic.message.as_str(), panic.location),
+            ("of a worker", None)
+        );
     }
 
     struct Bomb(u32);

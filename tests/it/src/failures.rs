@@ -374,3 +374,46 @@ fn good_turn_forgets_what_ended_processes_said() {
     turn(&host, "two", None, &mut failing).unwrap();
     assert_eq!(read_health(&health).len(), 0);
 }
+
+/// Decision: what one engine is owed is not settled by another.
+#[test]
+fn recommit_to_another_engine_leaves_what_the_first_is_owed() {
+    let mut home = unruly(json!({"commitTurn": "error"})).with_engine("window", Value::Null);
+    home.set_slot(Slot::Engine("unruly".into()));
+    turn(&home.host(), "one", Some("t1"), &mut ScriptedModel::done()).unwrap();
+    home.set_settings(&Value::Null);
+    home.set_slot(Slot::Engine("window".into()));
+    let host = home.host();
+    assert_eq!(host.recommit("agent:main:main").unwrap().committed, 1);
+    assert_eq!(waiting(&host), 1);
+    drop(host);
+    home.set_slot(Slot::Engine("unruly".into()));
+    let record = turn(&home.host(), "two", None, &mut ScriptedModel::done())
+        .unwrap()
+        .record;
+    assert_eq!(record.recovered_commits[0].turn_id, "t1");
+}
+
+/// The record of a repeated turn is that of the turn, not of the repetition, and strict mode does not hide the reply.
+#[test]
+fn repeated_turn_tells_who_served_it() {
+    let home = unruly(json!({"assemble": "panic"}));
+    let mut model = ScriptedModel::new(9_000, [Ok(say("of legacy"))]);
+    let first = turn(&home.host(), "one", Some("t1"), &mut model)
+        .unwrap()
+        .record;
+    let mut home = home.strict();
+    home.set_settings(&json!({"create": "error"}));
+    let repeat = turn(&home.host(), "one", Some("t1"), &mut model).unwrap();
+    assert_eq!(
+        (repeat.is_repeat, repeat.reply.as_str()),
+        (true, "of legacy")
+    );
+    assert_eq!(repeat.record.served, first.served);
+    assert_eq!(repeat.record.substitution, first.substitution);
+    assert!(matches!(repeat.record.commit, CommitOutcome::Queued { .. }));
+    home.set_settings(&Value::Null);
+    let repeat = turn(&home.host(), "one", Some("t1"), &mut model).unwrap();
+    assert_eq!(repeat.record.commit, CommitOutcome::Committed);
+    assert_eq!(repeat.record.context, first.context);
+}

@@ -291,6 +291,7 @@ fn recommit(context: &Context, name: &str, output: &mut Output) -> Result<ExitCo
         "engineId": result.engine_id,
         "committed": result.committed,
         "duplicates": result.duplicates,
+        "changed": result.changed,
     }));
     Ok(ExitCode::SUCCESS)
 }

@@ -31,7 +31,7 @@ pub(super) fn append(
     row: &Row,
     attempt: &Attempt,
 ) -> Result<i64, StoreError> {
-    let seq = insert(connection, session, row, attempt)?;
+    let seq = insert(connection, session, row, tokens_of(row), attempt)?;
     if extends(&session.tip, &row.link()) && !is_known(connection, session, row, seq, attempt)? {
         let message_position = row.message().map(|_| session.message_count);
         add_to_path(connection, session, seq, message_position, attempt)?;
@@ -46,16 +46,22 @@ pub(super) fn append(
     }
 }
 
+/// Tokens of a row's message, 0 for other rows.
+pub(super) fn tokens_of(row: &Row) -> u64 {
+    row.message()
+        .map_or(0, |message| TokenCounter.message(message.json()))
+}
+
 /// Stores one row without looking at the path.
 pub(super) fn insert(
     connection: &Connection,
     session: &mut Session,
     row: &Row,
+    tokens: u64,
     attempt: &Attempt,
 ) -> Result<i64, StoreError> {
     let seq = session.next_seq;
     let message = row.message();
-    let tokens = message.map_or(0, |message| TokenCounter.message(message.json()));
     let sql = "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, \
                (SELECT ?7 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE session_id = ?1 AND idempotency_key = ?7)))";
     connection

@@ -22,9 +22,9 @@ pub enum StoreErrorKind {
     /// The file may only be read, and somebody is writing it.
     #[error("it may only be read, and another process is writing it")]
     ReadOnly,
-    /// Another process changed the session in the meantime.
-    #[error("another process has changed the session `{0}` in the meantime")]
-    Changed(String),
+    /// Another process is writing it, for longer than is waited.
+    #[error("another process is writing it")]
+    Busy,
     /// A newer version made it.
     #[error("its schema is version {found}, this program knows up to {known}")]
     Newer {
@@ -84,7 +84,7 @@ impl StoreError {
             StoreErrorKind::ReadOnly => {
                 "try again when the other process is done, or give yourself the right to write it"
             }
-            StoreErrorKind::Changed(_) => "send the message again",
+            StoreErrorKind::Busy => "try again; an import of a large transcript may be running",
             StoreErrorKind::Newer { .. } => "update openclaw; the file was left as it is",
             StoreErrorKind::Damaged(_) => {
                 "move the file aside and keep it; sessions that were exported can be imported again"
@@ -136,11 +136,12 @@ impl Attempt {
     }
 
     pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
         match error.sqlite_error_code() {
             Some(DatabaseCorrupt | NotADatabase) => {
                 self.kind(StoreErrorKind::Damaged(error.to_string()))
             }
+            Some(DatabaseBusy | DatabaseLocked) => self.kind(StoreErrorKind::Busy),
             _ => self.kind(StoreErrorKind::Sql(error)),
         }
     }

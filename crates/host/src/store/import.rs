@@ -4,7 +4,7 @@
 mod tests;
 
 use super::Store;
-use super::entries::{insert, rebuild_path};
+use super::entries::{insert, rebuild_path, tokens_of};
 use super::error::{Attempt, StoreError, StoreErrorKind};
 use super::sessions::{self, Session};
 use openclaw_transcript::{
@@ -130,6 +130,8 @@ impl Store {
             None => header_row(id, &ambient.timestamp(), ""),
         };
         let generation = ambient.new_id();
+        // Counted before the transaction: others wait for it.
+        let tokens: Vec<u64> = transcript.rows.iter().map(tokens_of).collect();
         self.transaction("import into", |transaction, attempt| {
             place.check_key(transaction, attempt)?;
             let (mut session, known) = match sessions::by_id(transaction, id, attempt)? {
@@ -151,8 +153,8 @@ impl Store {
                 }
             };
             let fresh = &transcript.rows[known.unwrap_or(0)..];
-            for row in fresh {
-                insert(transaction, &mut session, row, attempt)?;
+            for (row, tokens) in fresh.iter().zip(&tokens[known.unwrap_or(0)..]) {
+                insert(transaction, &mut session, row, *tokens, attempt)?;
             }
             if !fresh.is_empty() {
                 rebuild_path(transaction, &mut session, attempt)?;

@@ -17,7 +17,6 @@ pub use import::{ImportReport, Imported};
 pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
 pub use sessions::{Session, SessionSummary};
-pub use turns::StoredTurn;
 pub(crate) use turns::TurnState;
 
 use crate::ambient::Ambient;

@@ -115,23 +115,39 @@ impl Store {
         })
     }
 
-    /// Deletes the row of a turn that was acknowledged or not accepted.
+    /// Deletes the row of a turn that its engine acknowledged. What another engine is owed stays.
+    pub(crate) fn acknowledge(&mut self, key: &str, engine_id: &str) -> Result<(), StoreError> {
+        self.transaction("write the outbox of", |transaction, attempt| {
+            let sql = "DELETE FROM outbox WHERE advancement_key = ?1 AND engine_id = ?2";
+            transaction
+                .execute(sql, [key, engine_id])
+                .map_err(|error| attempt.sql(error))?;
+            Ok(())
+        })
+    }
+
+    /// Deletes the row of a turn that was not accepted.
     pub(crate) fn remove_from_outbox(&mut self, key: &str) -> Result<(), StoreError> {
         self.transaction("write the outbox of", |transaction, attempt| {
             remove(transaction, key, attempt)
         })
     }
 
-    /// Notes that a row could not be delivered; blocks it when that was once too often.
+    /// Notes that a row could not be delivered; blocks it when that was once too often, or when `is_final`.
     pub(crate) fn note_failed_delivery(
         &mut self,
         key: &str,
+        engine_id: &str,
         error: &str,
+        is_final: bool,
     ) -> Result<(), StoreError> {
         self.transaction("write the outbox of", |transaction, attempt| {
-            let sql = "UPDATE outbox SET attempts = attempts + 1, last_error = ?2, \
-                       state = CASE WHEN attempts + 1 >= ?3 THEN 'blocked' ELSE state END WHERE advancement_key = ?1";
-            transaction.execute(sql, params![key, error, ATTEMPT_LIMIT]).map_err(|error| attempt.sql(error))?;
+            let sql = "UPDATE outbox SET attempts = attempts + 1, last_error = ?3, \
+                       state = CASE WHEN ?4 OR attempts + 1 >= ?5 THEN 'blocked' ELSE state END \
+                       WHERE advancement_key = ?1 AND engine_id = ?2";
+            transaction
+                .execute(sql, params![key, engine_id, error, is_final, ATTEMPT_LIMIT])
+                .map_err(|error| attempt.sql(error))?;
             Ok(())
         })
     }

@@ -87,7 +87,9 @@ pub(super) fn check(connection: &Connection, attempt: &Attempt) -> Result<i64, S
 /// Brings a file to the newest schema.
 pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<(), StoreError> {
     let sql = |error| attempt.sql(error);
-    check(connection, attempt)?;
+    if check(connection, attempt)? == 0 {
+        refuse_foreign(connection, attempt)?;
+    }
     // WAL with FULL: an acknowledged turn survives a power cut, not just a killed process.
     connection
         .pragma_update(None, "journal_mode", "wal")
@@ -114,4 +116,16 @@ pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<
             .map_err(sql)?;
     }
     transaction.commit().map_err(sql)
+}
+
+/// Refuses a database that has tables and no version: another program made it.
+fn refuse_foreign(connection: &Connection, attempt: &Attempt) -> Result<(), StoreError> {
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .map_err(|error| attempt.sql(error))?;
+    // The version may have been written between the two looks, by another process that made the tables.
+    if tables > 0 && check(connection, attempt)? == 0 {
+        return Err(attempt.damaged("it is another program's database"));
+    }
+    Ok(())
 }

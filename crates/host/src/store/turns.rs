@@ -17,17 +17,6 @@ pub(crate) struct TurnState {
     pub(crate) terminal_seq: Option<i64>,
 }
 
-/// A finished turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredTurn {
-    /// Id of the logical turn.
-    pub turn_id: String,
-    /// Milliseconds since 1970.
-    pub started_at_ms: i64,
-    /// The turn record as JSON text; `None` when the process died before it was written.
-    pub record_json: Option<String>,
-}
-
 impl Store {
     /// How far the turn with this id came; `None` when there was none.
     pub(crate) fn turn(&self, turn_id: &str) -> Result<Option<TurnState>, StoreError> {
@@ -151,14 +140,14 @@ impl Store {
     /// The commits of a session's accepted turns, oldest first, as the outbox would hold them.
     pub(crate) fn commits_of(&self, session: &Session) -> Result<Vec<OutboxRow>, StoreError> {
         let attempt = self.attempt("read");
-        let sql = "SELECT turn_id, commit_facts FROM turns \
+        let sql = "SELECT commit_facts FROM turns \
                    WHERE session_id = ?1 AND terminal_seq IS NOT NULL ORDER BY admission_seq";
         let mut statement = self
             .connection
             .prepare(sql)
             .map_err(|error| attempt.sql(error))?;
         let rows: Vec<String> = statement
-            .query_map([&session.id], |row| row.get(1))
+            .query_map([&session.id], |row| row.get(0))
             .and_then(Iterator::collect)
             .map_err(|error| attempt.sql(error))?;
         rows.iter()
@@ -174,28 +163,18 @@ impl Store {
             .collect()
     }
 
-    /// Accepted turns of a session, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
-    pub fn turns_of(&self, session: &Session) -> Result<Vec<StoredTurn>, StoreError> {
-        let attempt = self.attempt("read");
-        let sql = "SELECT turn_id, started_at_ms, record FROM turns \
-                   WHERE session_id = ?1 AND terminal_seq IS NOT NULL ORDER BY admission_seq";
-        let mut statement = self
+    /// The record of a turn as JSON text; `None` when the process died before it was written.
+    pub(crate) fn turn_record(&self, turn_id: &str) -> Result<Option<String>, StoreError> {
+        let found = self
             .connection
-            .prepare(sql)
-            .map_err(|error| attempt.sql(error))?;
-        statement
-            .query_map([&session.id], |row| {
-                Ok(StoredTurn {
-                    turn_id: row.get(0)?,
-                    started_at_ms: row.get(1)?,
-                    record_json: row.get(2)?,
-                })
-            })
-            .and_then(Iterator::collect)
-            .map_err(|error| attempt.sql(error))
+            .query_row(
+                "SELECT record FROM turns WHERE turn_id = ?1",
+                [turn_id],
+                |row| row.get(0),
+            )
+            .optional();
+        Ok(found
+            .map_err(|error| self.attempt("read").sql(error))?
+            .flatten())
     }
 }

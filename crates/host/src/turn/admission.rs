@@ -1,7 +1,7 @@
 //! Puts the user's message on disk before anything else happens with it.
 
 use super::open::{Opened, Turn};
-use super::{TurnError, TurnOutcome, advance};
+use super::{TurnError, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
 use crate::model::ModelInfo;
 use crate::store::{PathEntry, PendingTurn, TurnState};
@@ -174,17 +174,25 @@ impl<'h> Turn<'h> {
         if !is_same {
             return Err(TurnError::TurnIdTaken(self.turn_id));
         }
-        self.record.commit =
-            advance::outcome_of_earlier(&self.record.recovered_commits, &self.turn_id);
         let reply = stored
             .last()
             .and_then(|last| text_of(&last.json))
             .unwrap_or_default();
-        self.keep_timings();
-        self.engine.dispose();
+        let recovered_commits = std::mem::take(&mut self.record.recovered_commits);
+        let recorded = self.host.store().turn_record(&self.turn_id)?;
+        let mut record: TurnRecord = recorded
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .unwrap_or_else(|| self.record.clone());
+        record.commit = advance::outcome_of_earlier(
+            self.host,
+            &recovered_commits,
+            record.commit,
+            &self.turn_id,
+        )?;
+        record.recovered_commits = recovered_commits;
         Ok(TurnOutcome {
             reply,
-            record: self.record,
+            record,
             is_repeat: true,
         })
     }

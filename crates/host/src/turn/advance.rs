@@ -9,9 +9,10 @@ use crate::guard::{Guarded, Hook};
 use crate::history::Held;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{QuarantineRecord, forget_ended};
+use crate::requirements;
 use crate::store::{OutboxRow, Session, Store, StoreError};
 use openclaw_interface::Message;
-use openclaw_interface::model::CommitStatus;
+use openclaw_interface::model::{CommitParams, CommitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -112,20 +113,28 @@ fn deliver_row(
     let commit = &row.commit;
     let key = &commit.advancement_key;
     let messages = turn_messages(&host.store(), session, row)?;
+    if !covers(&messages, commit) {
+        let reason = "the transcript no longer holds this turn as it was";
+        host.store()
+            .note_failed_delivery(key, &engine.engine_id, reason, true)?;
+        return Ok((
+            CommitOutcome::Queued {
+                reason: reason.into(),
+            },
+            None,
+        ));
+    }
     let views: Vec<Message<'_>> = messages.iter().map(Held::view).collect();
     let failure = match engine.commit_turn(&views, commit) {
         Hook::Done(status) => {
-            host.store().remove_from_outbox(key)?;
+            host.store().acknowledge(key, &engine.engine_id)?;
             let outcome = match status {
                 CommitStatus::Committed => CommitOutcome::Committed,
                 CommitStatus::Duplicate => CommitOutcome::Duplicate,
             };
             return Ok((outcome, None));
         }
-        Hook::Absent => engine.reject(
-            "commitTurn",
-            "durable turns are declared, commitTurn is missing".into(),
-        ),
+        Hook::Absent(error) => engine.reject("commitTurn", error.message),
         Hook::Failed(record) => record,
     };
     tracing::warn!(
@@ -136,13 +145,22 @@ fn deliver_row(
         last_error = row.last_error,
         "commit not acknowledged; it stays in the outbox"
     );
-    host.store().note_failed_delivery(key, &failure.reason)?;
+    host.store()
+        .note_failed_delivery(key, &engine.engine_id, &failure.reason, false)?;
     Ok((
         CommitOutcome::Queued {
             reason: failure.reason.clone(),
         },
         Some(failure),
     ))
+}
+
+/// Whether the messages are the whole turn: an engine must not store a part of it as all of it.
+fn covers(messages: &[Held], commit: &CommitParams) -> bool {
+    let ends = messages.first().zip(messages.last());
+    ends.is_some_and(|(first, last)| {
+        first.id == commit.admission.entry_id && last.id == commit.terminal.entry_id
+    })
 }
 
 fn turn_messages(
@@ -158,10 +176,23 @@ fn turn_messages(
     )
 }
 
-/// What became of the commit of a turn that was answered before.
-pub(super) fn outcome_of_earlier(recovered: &[RecoveredCommit], turn_id: &str) -> CommitOutcome {
-    let found = recovered.iter().find(|commit| commit.turn_id == turn_id);
-    found.map_or(CommitOutcome::NotOwed, |commit| commit.outcome.clone())
+/// What became of the commit of a turn that was answered before: as delivered just now, else as the outbox says, else as
+/// recorded.
+pub(super) fn outcome_of_earlier(
+    host: &Host,
+    recovered: &[RecoveredCommit],
+    recorded: CommitOutcome,
+    turn_id: &str,
+) -> Result<CommitOutcome, StoreError> {
+    if let Some(commit) = recovered.iter().find(|commit| commit.turn_id == turn_id) {
+        return Ok(commit.outcome.clone());
+    }
+    Ok(match host.store().outbox_row(turn_id)? {
+        Some(row) => CommitOutcome::Queued {
+            reason: row.last_error.unwrap_or_else(|| "not offered yet".into()),
+        },
+        None => recorded,
+    })
 }
 
 /// Keeps a record in the store.
@@ -179,6 +210,8 @@ pub struct Recommit {
     pub committed: usize,
     /// Turns the engine had already.
     pub duplicates: usize,
+    /// Turns that the transcript no longer holds as they were; not offered.
+    pub changed: usize,
 }
 
 /// Offers every accepted turn of a session to the engine the configuration asks for.
@@ -198,6 +231,15 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
         .registry()
         .find(asked)
         .map_err(|record| failed(*record))?;
+    if let Some(info) = registered.info() {
+        requirements::check(info).map_err(TurnError::Requirement)?;
+        if let Some(failure) = open::not_durable(info) {
+            return Err(TurnError::Engine {
+                engine_id: asked.to_owned(),
+                failure,
+            });
+        }
+    }
     let cancelled = Arc::new(AtomicBool::new(false));
     let context = open::create_context(host);
     let made = host.registry().make(&registered, &context, &cancelled);
@@ -211,6 +253,7 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
         match deliver_row(host, &mut engine, session, &row)? {
             (_, Some(failure)) => return Err(failed(failure)),
             (CommitOutcome::Duplicate, None) => result.duplicates += 1,
+            (CommitOutcome::Queued { .. }, None) => result.changed += 1,
             (_, None) => result.committed += 1,
         }
     }

@@ -139,10 +139,7 @@ impl<'h> Admitted<'h> {
                 });
             let failed = match answer {
                 Hook::Done(checked) => return Ok(checked),
-                Hook::Absent => self
-                    .turn
-                    .engine
-                    .reject("assemble", "the engine has no assemble".into()),
+                Hook::Absent(error) => self.turn.engine.reject("assemble", error.message),
                 Hook::Failed(record) => record,
             };
             if self.turn.engine.is_legacy() {

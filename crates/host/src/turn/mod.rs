@@ -2,8 +2,8 @@
 //!
 //! The steps are types: [`Opened`](open::Opened) has an engine, [`Admitted`](admission::Admitted) has the user's entry on
 //! disk, [`Assembled`](assemble::Assembled) has what the model gets, [`Answered`](answer::Answered) has the last entry on
-//! disk. A turn can die after any of them; what is on disk then is enough to repeat it without loss and without doing
-//! anything twice.
+//! disk. A turn can die after any of them; what is on disk then is enough to repeat it without loss: its message, its reply
+//! and its commit are stored once. Tools that had run before it died may run again.
 
 mod admission;
 mod advance;

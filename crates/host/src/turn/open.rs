@@ -24,6 +24,8 @@ pub(super) struct Turn<'h> {
     pub(super) owed: Option<String>,
     pub(super) cancelled: Arc<AtomicBool>,
     pub(super) record: TurnRecord,
+    /// Whether the turn was answered before: then nothing may stand between the user and the stored reply.
+    is_answered: bool,
 }
 
 /// A turn with an engine.
@@ -54,7 +56,12 @@ pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, Turn
         .unwrap_or_else(|| host.ambient().new_id());
     let asked = host.slot().engine_id().to_owned();
     let cancelled = Arc::new(AtomicBool::new(false));
-    let (engine, substitution) = select(host, &asked, &cancelled)?;
+    let earlier = host.store().turn(&turn_id)?;
+    let is_answered = earlier.is_some_and(|earlier| earlier.terminal_seq.is_some());
+    let (engine, substitution) = match select(host, &asked, &cancelled) {
+        Err(TurnError::Requirement(_)) if is_answered => (legacy(host, &cancelled), None),
+        selected => selected?,
+    };
     let record = TurnRecord {
         turn_id: turn_id.clone(),
         session_id: session.id.clone(),
@@ -76,6 +83,7 @@ pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, Turn
         owed: None,
         cancelled,
         record,
+        is_answered,
     };
     match substitution {
         Some(substitution) => turn.note_substitution(substitution)?,
@@ -122,7 +130,7 @@ fn select(
 }
 
 /// The turn-local reason why an engine may not serve durable turns.
-fn not_durable(info: &openclaw_interface::Info) -> Option<Substitution> {
+pub(super) fn not_durable(info: &openclaw_interface::Info) -> Option<Substitution> {
     let semantics = info.transcript_semantics.clone().unwrap_or_default();
     let reason = if !semantics.fences_current_turn() {
         "current-turn transcript fencing is not declared"
@@ -197,7 +205,7 @@ impl Turn<'_> {
     fn note_substitution(&mut self, substitution: Substitution) -> Result<(), TurnError> {
         self.record.served = served(&self.engine);
         self.record.substitution = Some(substitution.clone());
-        if self.host.is_strict() {
+        if self.host.is_strict() && !self.is_answered {
             let engine_id = self.record.asked.engine_id.clone();
             return Err(TurnError::Strict {
                 engine_id,

@@ -165,18 +165,21 @@ pub struct ModelUse {
 impl ModelUse {
     pub(crate) fn add(&mut self, usage: Option<Usage>) {
         self.requests += 1;
-        let Some(usage) = usage else { return };
-        let prompt = [
-            usage.input_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-        ];
-        self.input_tokens = Some(prompt.into_iter().fold(0, u64::saturating_add));
-        self.output_tokens = Some(
-            self.output_tokens
-                .unwrap_or(0)
-                .saturating_add(usage.output_tokens),
-        );
+        self.input_tokens = usage.map(|usage| {
+            let prompt = [
+                usage.input_tokens,
+                usage.cache_read_tokens,
+                usage.cache_write_tokens,
+            ];
+            prompt.into_iter().fold(0, u64::saturating_add)
+        });
+        if let Some(usage) = usage {
+            self.output_tokens = Some(
+                self.output_tokens
+                    .unwrap_or(0)
+                    .saturating_add(usage.output_tokens),
+            );
+        }
     }
 }
 

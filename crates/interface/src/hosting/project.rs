@@ -54,9 +54,10 @@ impl Accepted {
                 .err()
                 .and_then(|error| unknown_parameter(error, &text))
             {
-                Some(name) => self.refused().insert(name),
-                None => return result,
-            };
+                // A name that stays after it was left out stands deeper, where it is not the host's to remove.
+                Some(name) if self.refused().insert(name) => {}
+                _ => return result,
+            }
         }
     }
 
@@ -180,6 +181,18 @@ mod tests {
             .call(&full(), |text| Ok(keys(text)))
             .unwrap();
         assert_eq!(again, ["sessionId", "sessionKey", "messages"], "remembered");
+    }
+
+    #[test]
+    fn name_that_stands_deeper_is_not_asked_for_ever() {
+        let params = json!({ "sessionId": "s", "sessionTarget": { "sessionKey": "k" } });
+        let mut calls = 0;
+        let result: Result<(), _> = Accepted::new(None).call(&params, |_| {
+            calls += 1;
+            Err(EngineError::failed("unknown field `sessionKey`"))
+        });
+        assert!(result.is_err());
+        assert_eq!(calls, 2);
     }
 
     #[test]
