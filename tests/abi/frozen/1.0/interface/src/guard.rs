@@ -75,7 +75,8 @@ pub fn run<T>(f: impl FnOnce() -> T) -> Result<T, Panic> {
         let text = payload_text(&*payload);
         let seen = frame.seen.take();
         discard(payload);
-        seen.unwrap_or(Panic {
+        // Another message is that of a panic which was caught further in: this one did not pass the hook.
+        seen.filter(|seen| seen.message == text).unwrap_or(Panic {
             message: text,
             location: None,
         })

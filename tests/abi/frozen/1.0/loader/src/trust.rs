@@ -43,7 +43,12 @@ fn fault(metadata: &Metadata) -> Option<String> {
             metadata.mode() & 0o7777
         ));
     }
-    let own = own_uid()?;
+    let Some(own) = own_uid() else {
+        return Some(
+            "blocked: cannot tell the user of this process, because no temporary file can be made"
+                .into(),
+        );
+    };
     (metadata.uid() != own && metadata.uid() != 0).then(|| {
         format!(
             "blocked: it belongs to user {}, this host runs as user {own}",

@@ -89,7 +89,7 @@ pub trait ContextEngine: Sized + Send + 'static {
     ///
     /// # Errors
     ///
-    /// The `maintain` of this attempt is skipped.
+    /// The built-in engine serves this turn. The OpenClaw gateway skips the `maintain` of this attempt and goes on.
     fn bootstrap(&mut self, _params: &SessionParams) -> Result<BootstrapResult, EngineError> {
         Err(EngineError::unsupported("bootstrap"))
     }
@@ -98,7 +98,7 @@ pub trait ContextEngine: Sized + Send + 'static {
     ///
     /// # Errors
     ///
-    /// Ignored by the turn.
+    /// Before the reply, the built-in engine serves this turn; after it, the turn is done. The OpenClaw gateway goes on.
     fn maintain(&mut self, _params: &SessionParams) -> Result<MaintenanceResult, EngineError> {
         Err(EngineError::unsupported("maintain"))
     }

@@ -77,7 +77,8 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// `Unsupported` when this host, or this call, does not have the service; else what the service answered.
+    /// `Unsupported` when this host, or this call, does not have the service; else what the service answered. Do not
+    /// hand `Unsupported` on as the answer of a hook: it would say that the hook is absent.
     pub fn ask<S: Service>(&self, request: &S) -> Result<S::Answer, EngineError> {
         let answer = self.call(S::NAME, &serde_json::to_string(request)?)?;
         Ok(serde_json::from_str(&answer)?)

@@ -54,9 +54,10 @@ impl Accepted {
                 .err()
                 .and_then(|error| unknown_parameter(error, &text))
             {
-                Some(name) => self.refused().insert(name),
-                None => return result,
-            };
+                // A name that stays after it was left out stands deeper, where it is not the host's to remove.
+                Some(name) if self.refused().insert(name) => {}
+                _ => return result,
+            }
         }
     }
 
