@@ -22,13 +22,13 @@ pub(crate) struct Ran {
 impl Home {
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory can be made");
-        fs::create_dir(root.path().join("work")).expect("a directory can be made");
+        fs::create_dir(root.path().join("here")).expect("a directory can be made");
         Self { root }
     }
 
     /// A path in the current directory of the command.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join("work").join(name)
+        self.root.path().join("here").join(name)
     }
 
     /// The state directory. It is made by the command.
@@ -62,7 +62,7 @@ impl Home {
             .env_clear()
             .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
             .env("OPENCLAW_HOME", self.root.path().join("home"))
-            .current_dir(self.root.path().join("work"));
+            .current_dir(self.root.path().join("here"));
         command
     }
 

@@ -132,7 +132,7 @@ fn refusal_of_the_store_says_what_was_stored_before() {
         .shows(&[
             "b.jsonl: ",
             "parts from it at line 3",
-            "stored before it: ~~/work/a.jsonl",
+            "stored before it: ~~/here/a.jsonl",
         ]);
     assert_eq!(ran.json()["ok"], Value::Bool(false));
     assert_eq!(listed(&home), ["one", "two"]);

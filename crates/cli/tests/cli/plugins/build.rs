@@ -72,10 +72,10 @@ fn crate_becomes_a_build_directory_that_can_be_linked() {
         "{}",
         lines[2]
     );
-    assert_eq!(lines[3], "directory  ~~/work/target/openclaw/window");
+    assert_eq!(lines[3], "directory  ~~/here/target/openclaw/window");
     ran.shows(&[
         "from cargo",
-        "`openclaw plugins install -l ~~/work/target/openclaw/window`",
+        "`openclaw plugins install -l ~~/here/target/openclaw/window`",
     ]);
 
     let made = home.path("target/openclaw/window");
@@ -115,7 +115,7 @@ fn manifest_with_a_version_is_copied_byte_for_byte() {
     engine_crate(&home, text);
     let document = build(&home, "engine --out made --json").succeeds().json();
     assert_eq!(document["version"], "9.9");
-    assert_eq!(document["directory"], "~~/work/made");
+    assert_eq!(document["directory"], "~~/here/made");
     assert_eq!(
         fs::read_to_string(home.path("made").join(MANIFEST)).unwrap(),
         text
@@ -172,7 +172,7 @@ fn what_is_no_build_directory_is_refused_before_anything_is_built() {
         build(&home, &format!("engine --out {out}"))
             .fails()
             .shows(&[
-                &format!("cannot write a build directory to ~~/work/{out}"),
+                &format!("cannot write a build directory to ~~/here/{out}"),
                 reason,
             ]);
     }
@@ -231,15 +231,15 @@ fn what_is_no_engine_crate_is_refused_with_the_next_step() {
     write(&workspace.join("Cargo.toml"), "");
     fs::copy(own.join("metadata"), workspace.join("metadata")).unwrap();
     for (path, texts) in [
-        ("none", &["no crate at ~~/work/none: there is nothing"][..]),
-        ("empty/readme", &["this is a file", "~~/work/empty"]),
+        ("none", &["no crate at ~~/here/none: there is nothing"][..]),
+        ("empty/readme", &["this is a file", "~~/here/empty"]),
         ("empty", &["no Cargo.toml in it"]),
         (
             "space",
             &[
-                "~~/work/space is a workspace",
-                "engine in ~~/work/engine",
-                "`openclaw plugins build ~~/work/engine`",
+                "~~/here/space is a workspace",
+                "engine in ~~/here/engine",
+                "`openclaw plugins build ~~/here/engine`",
             ],
         ),
     ] {
@@ -253,7 +253,7 @@ fn what_is_no_engine_crate_is_refused_with_the_next_step() {
     let metadata = fs::read_to_string(own.join("metadata")).unwrap();
     write(&own.join("metadata"), &metadata.replace("cdylib", "lib"));
     build(&home, "engine").fails().shows(&[
-        "crate engine in ~~/work/engine makes no cdylib",
+        "crate engine in ~~/here/engine makes no cdylib",
         "crate-type = [\"cdylib\"]",
     ]);
 }

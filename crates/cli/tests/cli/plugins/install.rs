@@ -11,7 +11,7 @@ fn linking_selects_the_engine_and_says_so() {
     let home = Home::new();
     let ran = link(&home, &window(&home)).succeeds();
     let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(lines[0], "linked   window 0.1.0 from ~~/work/window");
+    assert_eq!(lines[0], "linked   window 0.1.0 from ~~/here/window");
     assert!(lines[1].starts_with("library  libwindow."), "{}", lines[1]);
     assert_eq!(lines[2], "engine   window is now selected (before: legacy)");
     assert_eq!(lines[3], "config   ~~/home/.openclaw/openclaw.json");
@@ -52,7 +52,7 @@ fn json_is_one_document() {
         ("id", json!("window")),
         ("version", json!("0.1.0")),
         ("contract", json!("1.0")),
-        ("directory", json!("~~/work/window")),
+        ("directory", json!("~~/here/window")),
         ("changed", json!(true)),
         ("enabled", json!(true)),
         ("selected", json!(true)),
@@ -72,7 +72,7 @@ fn linking_again_changes_no_byte() {
     for source in [
         "window",
         "window/",
-        "../work/./window//.",
+        "../here/./window//.",
         &directory.display().to_string(),
     ] {
         home.run(&format!("plugins install -l {source}"))
@@ -120,7 +120,7 @@ fn another_directory_with_the_same_id_takes_the_place_of_the_first() {
     let second = support::build_directory("window", &home.path("second"));
     link(&home, &second)
         .succeeds()
-        .shows(&["~~/work/window, which has the same id", "(before: other)"]);
+        .shows(&["~~/here/window, which has the same id", "(before: other)"]);
     assert_eq!(
         home.config_json()["plugins"]["load"]["paths"],
         json!([home.path("other"), second])
@@ -221,7 +221,7 @@ fn directory_that_everybody_may_write_is_refused_with_mode_and_command() {
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
     link(&home, &directory).fails().shows(&[
         "everybody may write it (mode 0777)",
-        "`chmod o-w ~~/work/window`",
+        "`chmod o-w ~~/here/window`",
     ]);
     assert!(!home.state_dir().exists());
 }

@@ -47,7 +47,7 @@ fn list_shows_name_id_status_version_and_source() {
         [
             vec!["Plugins", "(1/2", "enabled)"],
             vec!["Name", "ID", "Status", "Version", "Source"],
-            vec!["Second", "second", "disabled", "2.0", "~~/work/second"],
+            vec!["Second", "second", "disabled", "2.0", "~~/here/second"],
             vec![
                 "Sliding",
                 "window",
@@ -55,7 +55,7 @@ fn list_shows_name_id_status_version_and_source() {
                 "enabled,",
                 "selected",
                 "0.1.0",
-                "~~/work/window"
+                "~~/here/window"
             ],
         ]
     );
@@ -67,7 +67,7 @@ fn list_shows_name_id_status_version_and_source() {
         shown,
         json!({
             "id": "window", "name": "Sliding window", "version": "0.1.0", "status": "enabled", "selected": true,
-            "source": "~~/work/window", "library": format!("~~/work/window/{LIBRARY}"), "libraryModified": null,
+            "source": "~~/here/window", "library": format!("~~/here/window/{LIBRARY}"), "libraryModified": null,
             "contract": "1.0",
         })
     );
@@ -91,9 +91,9 @@ fn faults_stand_beneath_and_hide_nothing() {
 
     home.run("plugins list").succeeds().shows(&[
         "Plugins (1/3 enabled)",
-        "error: cannot load a plugin from ~~/work/cut/openclaw.plugin.json: openclaw.plugin.json does not parse",
+        "error: cannot load a plugin from ~~/here/cut/openclaw.plugin.json: openclaw.plugin.json does not parse",
         "(line 2, ",
-        "error: cannot load a plugin from ~~/work/gone: there is nothing at this path",
+        "error: cannot load a plugin from ~~/here/gone: there is nothing at this path",
         "built for contract 2.0, this host speaks 1.0",
         "not a shared library",
         "→ rebuild the engine",
@@ -172,14 +172,14 @@ fn linked_directory_is_shown_with_where_it_leads() {
     home.run("plugins install -l alias").succeeds();
     home.run("plugins list")
         .succeeds()
-        .shows(&["~~/work/alias -> "]);
+        .shows(&["~~/here/alias -> "]);
     let document = home.run("plugins list --json").succeeds().json();
-    assert_eq!(document["plugins"][0]["source"], "~~/work/alias");
+    assert_eq!(document["plugins"][0]["source"], "~~/here/alias");
     assert!(
         document["plugins"][0]["realPath"]
             .as_str()
             .unwrap()
-            .ends_with("work/window")
+            .ends_with("here/window")
     );
 }
 

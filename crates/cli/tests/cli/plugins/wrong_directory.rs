@@ -41,13 +41,13 @@ fn paths_without_a_plugin_are_named_with_what_is_missing() {
     for (name, texts) in [
         (
             "none",
-            &["~~/work/none", "there is nothing at this path"][..],
+            &["~~/here/none", "there is nothing at this path"][..],
         ),
-        ("file", &["~~/work/file", "this is a file"]),
+        ("file", &["~~/here/file", "this is a file"]),
         (
             "empty",
             &[
-                "~~/work/empty",
+                "~~/here/empty",
                 "no openclaw.plugin.json in it (it is empty)",
                 "openclaw plugins build",
             ],
@@ -55,7 +55,7 @@ fn paths_without_a_plugin_are_named_with_what_is_missing() {
         (
             "manifest-only",
             &[
-                "~~/work/manifest-only",
+                "~~/here/manifest-only",
                 "no engine library for `window`",
                 "there is no *.",
                 "openclaw plugins build",
@@ -76,7 +76,7 @@ fn library_without_manifest_gets_an_example_of_one() {
         &home,
         &directory,
         &[
-            "~~/work/window: no openclaw.plugin.json in it",
+            "~~/here/window: no openclaw.plugin.json in it",
             "brings engine `window`",
             r#"write openclaw.plugin.json beside the library, such as {"id": "window", "kind": "context-engine""#,
         ],
@@ -93,7 +93,7 @@ fn library_file_leads_to_its_directory() {
         &directory.join(LIBRARY),
         &[
             "this is a file",
-            "name its directory: `openclaw plugins install -l ~~/work/window`",
+            "name its directory: `openclaw plugins install -l ~~/here/window`",
         ],
     );
 }
@@ -110,13 +110,13 @@ fn crate_and_workspace_lead_to_the_build_command() {
         &own,
         &[
             "there is no *.",
-            "this is a crate: run `openclaw plugins build ~~/work/space/plugins/window`",
+            "this is a crate: run `openclaw plugins build ~~/here/space/plugins/window`",
         ],
     );
     refused(
         &home,
         &home.path("space"),
-        &["this is a workspace: run `openclaw plugins build ~~/work/space/plugins/window`"],
+        &["this is a workspace: run `openclaw plugins build ~~/here/space/plugins/window`"],
     );
     refused(
         &home,
@@ -144,7 +144,7 @@ fn target_directory_leads_to_the_crate_or_to_what_was_built() {
             &home.path(path),
             &[
                 &format!("{name} brings engine `window`"),
-                "make a build directory of `window` with `openclaw plugins build ~~/work/space/window`",
+                "make a build directory of `window` with `openclaw plugins build ~~/here/space/window`",
             ],
         );
     }
@@ -152,7 +152,7 @@ fn target_directory_leads_to_the_crate_or_to_what_was_built() {
     refused(
         &home,
         &debug,
-        &["is there: `openclaw plugins install -l ~~/work/space/target/openclaw/window`"],
+        &["is there: `openclaw plugins install -l ~~/here/space/target/openclaw/window`"],
     );
 }
 
