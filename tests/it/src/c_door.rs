@@ -27,13 +27,16 @@ fn cc() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".into())
 }
 
-/// Whether there is a compiler of that name; says so when not.
+/// Whether there is a compiler of that name; says so when not. The full check sets `OPENCLAW_COMPILERS_REQUIRED`, and then
+/// it has to be there.
 fn has_compiler(name: &str) -> bool {
     let has = Command::new(name)
         .arg("--version")
         .output()
         .is_ok_and(|output| output.status.success());
     if !has {
+        let is_required = std::env::var_os("OPENCLAW_COMPILERS_REQUIRED").is_some();
+        assert!(!is_required, "there is no {name}");
         println!("skipped: there is no {name}");
     }
     has
