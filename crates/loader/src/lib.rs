@@ -26,6 +26,7 @@ mod plugin;
 mod settings;
 mod trust;
 mod validate;
+mod watch;
 
 pub use directory::{BuildDirectory, library_file_name};
 pub use discover::{Discovery, discover};
@@ -34,3 +35,4 @@ pub use inspect::{InspectFault, LibraryFacts, inspect};
 pub use manifest::{MANIFEST_FILE, Manifest};
 pub use plugin::{Plugin, Vetted};
 pub use settings::check_settings;
+pub use watch::{Watch, WatchError};
