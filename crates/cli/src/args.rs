@@ -40,6 +40,8 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     /// Run one agent turn.
     Agent(AgentArgs),
+    /// Talk to the agent, one turn a line. A rebuilt engine serves from the next turn on.
+    Chat(ChatArgs),
     /// Build, link and list plugins.
     Plugins(PluginsArgs),
     /// Import, list and export sessions.
@@ -59,6 +61,16 @@ pub(crate) struct AgentArgs {
     /// Id of the turn. Repeating a turn with its id finishes it if it died and never does it twice.
     #[arg(long, value_name = "ID")]
     pub(crate) turn_id: Option<String>,
+    /// The model, as `<provider>/<model>`; `offline` for the built-in one.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChatArgs {
+    /// The session to go on with; made when it is new.
+    #[arg(long, value_name = "KEY", default_value = "agent:main:main")]
+    pub(crate) session_key: String,
     /// The model, as `<provider>/<model>`; `offline` for the built-in one.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,

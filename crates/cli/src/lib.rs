@@ -1,7 +1,7 @@
 //! The `openclaw` command: arguments, commands, output. No policy of its own.
 //!
 //! Reads the real environment, clock and current directory and hands them down as values. Results go to stdout, talk to
-//! stderr; with `--json`, stdout is one JSON document, for wrong usage too. What a library prints goes to stderr. Exit
+//! stderr; with `--json`, stdout is one JSON document, for wrong usage too, and for `chat` one a turn. What a library prints goes to stderr. Exit
 //! codes: 0 success, 1 failure, 2 wrong usage.
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod error;
 mod logging;
 mod models;
 mod output;
+mod turns;
 mod usage;
 
 pub use error::CliError;
@@ -56,6 +57,7 @@ fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
     let context = Context::of_process(args.global.profile.as_deref())?;
     match &args.command {
         Command::Agent(args) => commands::agent::run(&context, args, output),
+        Command::Chat(args) => commands::chat::run(&context, args, output),
         Command::Plugins(args) => commands::plugins::run(&context, args, output),
         Command::Sessions(args) => commands::sessions::run(&context, args, output),
         Command::Doctor => commands::doctor::run(&context, output),

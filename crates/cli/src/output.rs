@@ -136,6 +136,21 @@ impl Output {
         }
     }
 
+    /// One of several results, as one line of JSON; nothing without `--json`.
+    pub(crate) fn record(&mut self, value: &impl Serialize) {
+        if self.json {
+            match serde_json::to_string(value) {
+                Ok(text) => self.stdout.write(&format!("{text}\n")),
+                Err(error) => self.stdout.fail(error.into()),
+            }
+        }
+    }
+
+    /// What stands before the next input.
+    pub(crate) fn prompt(&mut self, text: &str) {
+        to_stderr(text);
+    }
+
     /// Talk: what is going on.
     pub(crate) fn talk(&mut self, text: &str) {
         to_stderr(&format!("{DIM}{}{DIM:#}\n", plain(text)));

@@ -22,7 +22,8 @@ pub enum Slot {
 
 impl Slot {
     /// The engine a turn starts with.
-    pub(crate) fn engine_id(&self) -> &str {
+    #[must_use]
+    pub fn engine_id(&self) -> &str {
         match self {
             Self::Engine(id) => id,
             Self::Default | Self::Off | Self::Disabled { .. } => LEGACY_ID,

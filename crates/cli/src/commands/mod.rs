@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod agent;
+pub(crate) mod chat;
 pub(crate) mod doctor;
 pub(crate) mod plugins;
 pub(crate) mod sessions;

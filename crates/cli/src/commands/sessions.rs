@@ -1,10 +1,10 @@
 //! `openclaw sessions`: import, list, export, recommit.
 
-use super::agent::open_host;
 use crate::args::{ExportArgs, ImportArgs, SessionsArgs, SessionsCommand};
 use crate::context::{AGENT_ID, Context};
 use crate::error::{CliError, chain};
 use crate::output::Output;
+use crate::turns::open_host;
 use openclaw_host::{HostSettings, ImportReport, Imported, Store, StoreError};
 use serde_json::{Value, json};
 use std::fs::{self, File};

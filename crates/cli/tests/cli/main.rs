@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod chat;
 mod doctor;
 mod home;
 mod kill;

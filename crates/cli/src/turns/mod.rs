@@ -1,0 +1,134 @@
+//! Turns on behalf of a command: the host, the model, the prompt, and what is said about each turn.
+
+mod report;
+
+use crate::context::{AGENT_ID, Context};
+use crate::engines::Engines;
+use crate::error::CliError;
+use crate::models::{self, Chosen};
+use crate::output::Output;
+use openclaw_agent::{PromptFacts, system_prompt};
+use openclaw_host::{Host, HostSettings, NoTools, SystemPrompt, TurnOutcome, TurnRequest};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long to wait for another process that runs a turn in the same session.
+const LANE_WAIT: Duration = Duration::from_secs(30);
+
+/// A host with a model to talk to.
+pub(crate) struct Turns {
+    host: Host,
+    chosen: Chosen,
+    workspace: PathBuf,
+}
+
+/// What a user says.
+pub(crate) struct Said<'a> {
+    pub(crate) session_key: &'a str,
+    pub(crate) text: String,
+    pub(crate) turn_id: Option<String>,
+}
+
+impl Turns {
+    /// Opens the host of the configured agent and chooses the model: the one named, else as configured.
+    pub(crate) fn open(
+        context: &Context,
+        model: Option<&str>,
+        output: &mut Output,
+    ) -> Result<Self, CliError> {
+        let chosen = models::choose(context, model)?;
+        let host = open_host(context, output)?;
+        let workspace = workspace_dir(context)?;
+        for warning in &chosen.warnings {
+            output.warning(warning);
+        }
+        Ok(Self {
+            host,
+            chosen,
+            workspace,
+        })
+    }
+
+    /// The engine the configuration asks for, and why it is that one.
+    pub(crate) fn engine_name(&self) -> String {
+        let slot = self.host.slot();
+        format!("{} ({})", slot.engine_id(), slot.reason())
+    }
+
+    /// The model as `<provider>/<id>`.
+    pub(crate) fn model_name(&self) -> String {
+        let info = self.chosen.model.info();
+        format!("{}/{}", info.provider, info.id)
+    }
+
+    /// Runs one turn: the reply goes to stdout as it comes, what is to be said about it to stderr.
+    pub(crate) fn run(
+        &mut self,
+        said: Said<'_>,
+        output: &mut Output,
+    ) -> Result<TurnOutcome, CliError> {
+        let request = TurnRequest {
+            session_key: said.session_key.to_owned(),
+            text: said.text,
+            turn_id: said.turn_id,
+            system_prompt: self.system_prompt(),
+            context_tokens: self.chosen.context_tokens,
+        };
+        let model = self.chosen.model.as_mut();
+        let mut streamed = false;
+        let outcome = self.host.turn(request, model, &mut NoTools, &mut |text| {
+            streamed = true;
+            output.piece(text);
+        });
+        if streamed {
+            output.piece("\n");
+        }
+        let outcome = outcome?;
+        if !streamed {
+            output.piece(&outcome.reply);
+            output.piece("\n");
+        }
+        report::report(&outcome, output);
+        Ok(outcome)
+    }
+
+    fn system_prompt(&self) -> SystemPrompt {
+        let now = jiff::ZonedDateTime::now()
+            .strftime("%A, %-d %B %Y")
+            .to_string();
+        system_prompt(&PromptFacts {
+            workspace_dir: &self.workspace.display().to_string(),
+            tools: &[],
+            now: &now,
+        })
+    }
+}
+
+/// The host of the configured agent.
+pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, CliError> {
+    // Ahead of the first library: its code prints what it likes, even when it is only opened.
+    output.keep_stdout();
+    let engines = Engines::read(context)?;
+    let (native, faults) = context.native_settings()?;
+    for fault in faults {
+        output.warning(&format!("native.json5: {fault}"));
+    }
+    Ok(Host::open(HostSettings {
+        native_dir: context.paths.native_dir.clone(),
+        agent_id: AGENT_ID.to_owned(),
+        workspace_dir: Some(workspace_dir(context)?),
+        plugins: engines.sources(),
+        slot: engines.slot,
+        strict: native.strict,
+        lane_wait: LANE_WAIT,
+        ambient: Context::ambient(),
+    })?)
+}
+
+fn workspace_dir(context: &Context) -> Result<PathBuf, CliError> {
+    let configured = context.config()?.agent_defaults()?.workspace;
+    Ok(configured.map_or_else(
+        || context.paths.default_workspace.clone(),
+        |path| context.absolute(path.as_ref()),
+    ))
+}
