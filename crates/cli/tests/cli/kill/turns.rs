@@ -1,26 +1,12 @@
-//! Kills a turn at many moments and repeats it: nothing is lost, nothing is done twice.
-//!
-//! `OPENCLAW_KILLS` sets how often; the default is small enough for every test run.
+//! Turns that die and are repeated.
 
+use super::{Kills, finish, is_healthy, timed};
 use crate::home::Home;
 use openclaw_host::{Ambient, HostSettings, Store};
 use openclaw_transcript::Role;
 use serde_json::Value;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 const SESSION: &str = "agent:main:main";
-
-fn kills() -> usize {
-    std::env::var("OPENCLAW_KILLS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(12)
-}
-
-fn finish(home: &Home, args: &[&str]) -> Value {
-    home.finish(&mut home.command(args)).succeeds().json()
-}
 
 /// User texts of the active path, each with the number of assistant messages behind it.
 fn conversation(home: &Home) -> Vec<(String, usize)> {
@@ -61,27 +47,17 @@ fn killed_turn_is_finished_by_repeating_it() {
     let args = |message: &str, id: &str| {
         ["agent", "--json", "-m", message, "--turn-id", id].map(str::to_owned)
     };
-    let started = Instant::now();
     let (message, id) = turn(0);
-    finish(home, &args(&message, &id).each_ref().map(String::as_str));
-    let whole_turn = started.elapsed();
-    let mut died = 0;
-    for index in 1..=kills() {
+    let (_, whole_turn) = timed(home, &args(&message, &id).each_ref().map(String::as_str));
+    let mut kills = Kills::new(whole_turn);
+    let mut turns = 1;
+    while let Some(index) = kills.next() {
+        turns += 1;
         let (message, id) = turn(index);
         let args = args(&message, &id);
         let args = args.each_ref().map(String::as_str);
-        // Moments spread evenly over a turn, and a little beyond. Killing needs real time: there is no clock to hand in.
-        let part = (index as f64 * 0.618_034).fract() * 1.1;
         for _ in 0..=index % 2 {
-            let mut child = home
-                .command(args)
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
-            std::thread::sleep(Duration::from_secs_f64(whole_turn.as_secs_f64() * part));
-            child.kill().unwrap();
-            died += usize::from(!child.wait().unwrap().success());
+            kills.kill(&mut home.command(args));
         }
         let outcome = finish(home, &args);
         assert_eq!(
@@ -94,14 +70,13 @@ fn killed_turn_is_finished_by_repeating_it() {
             "turn {index}: {outcome}"
         );
     }
-    assert!(died > kills() / 2, "only {died} processes died in mid-turn");
-    let expected: Vec<(String, usize)> = (0..=kills()).map(|index| (turn(index).0, 1)).collect();
+    let expected: Vec<(String, usize)> = (0..turns).map(|index| (turn(index).0, 1)).collect();
     assert_eq!(conversation(home), expected);
     let recommit = finish(home, &["sessions", "recommit", "--json"]);
     assert_eq!(
         recommit["committed"], 0,
         "the engine had missed a turn: {recommit}"
     );
-    assert_eq!(recommit["duplicates"], kills() + 1, "{recommit}");
-    assert_eq!(finish(home, &["doctor", "--json"])["ok"], true);
+    assert_eq!(recommit["duplicates"], turns, "{recommit}");
+    assert!(is_healthy(home));
 }
