@@ -2,10 +2,12 @@
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::installs::Installs;
 use openclaw_config::{Enablement, Origin, Plugins, SlotChoice, same_id};
 use openclaw_host::{LEGACY_ID, PluginSource, Slot};
-use openclaw_loader::{BuildDirectory, Discovery, LoadError, LoadErrorKind, discover};
+use openclaw_loader::{BuildDirectory, Discovery, LoadError, LoadErrorKind, Trust, discover};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -15,6 +17,10 @@ pub(crate) struct Engines {
     pub(crate) plugins: Plugins,
     pub(crate) discovery: Discovery,
     pub(crate) slot: Slot,
+    installs: Installs,
+    /// Why it is not known what was installed.
+    pub(crate) installs_fault: Option<CliError>,
+    allowed_libraries: Option<BTreeSet<String>>,
 }
 
 impl Engines {
@@ -33,10 +39,20 @@ impl Engines {
         );
         discovery.faults.extend(blank.into_iter().map(blank_path));
         let slot = slot(&plugins, &discovery);
+        let (installs, installs_fault) = match Installs::read(&context.paths.native_dir) {
+            Ok(installs) => (installs, None),
+            Err(fault) => (Installs::default(), Some(fault)),
+        };
+        // Who loads plugins refuses settings that cannot be read; who only looks says so elsewhere.
+        let native = context.native_settings();
+        let allowed_libraries = native.ok().and_then(|(it, _)| it.allowed_libraries);
         Ok(Self {
             plugins,
             discovery,
             slot,
+            installs,
+            installs_fault,
+            allowed_libraries,
         })
     }
 
@@ -52,6 +68,14 @@ impl Engines {
             .entry(id)
             .and_then(|(_, entry)| entry.config.clone());
         entry.map_or(Value::Null, Value::Object)
+    }
+
+    /// What operator and record say of a plugin's library.
+    pub(crate) fn trust(&self, plugin: &BuildDirectory) -> Trust {
+        Trust {
+            allowed: self.allowed_libraries.clone(),
+            provenance: self.installs.provenance(plugin),
+        }
     }
 
     /// The plugin with this id, where it was found.
@@ -75,6 +99,7 @@ impl Engines {
                 id: plugin.manifest.id.clone(),
                 directory: plugin.path.clone(),
                 settings: self.settings(&plugin.manifest.id),
+                trust: self.trust(plugin),
             })
             .collect();
         if let Slot::Engine(id) = &self.slot
@@ -84,6 +109,10 @@ impl Engines {
                 settings: self.settings(id),
                 id: id.clone(),
                 directory: directory.clone(),
+                trust: Trust {
+                    allowed: self.allowed_libraries.clone(),
+                    ..Trust::default()
+                },
             });
         }
         sources

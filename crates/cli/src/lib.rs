@@ -11,6 +11,7 @@ mod commands;
 mod context;
 mod engines;
 mod error;
+mod installs;
 mod logging;
 mod models;
 mod output;

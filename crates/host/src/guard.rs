@@ -5,11 +5,15 @@
 use crate::ambient::Ambient;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
+use crate::registry::{Generation, create};
+use crate::services::Services;
 use openclaw_interface::hosting::{AssemblyView, EngineInstance};
 use openclaw_interface::model::{
-    AssembleParams, BootstrapResult, CommitParams, CommitStatus, MaintenanceResult, SessionParams,
+    AssembleParams, BootstrapResult, CommitParams, CommitStatus, CreateContext, MaintenanceResult,
+    SessionParams,
 };
 use openclaw_interface::{EngineError, ErrorCode, Message};
+use openclaw_loader::Plugin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,8 +33,8 @@ pub(crate) struct Guarded {
     pub(crate) engine_id: String,
     /// Version the engine gives.
     pub(crate) version: Option<String>,
-    /// SHA-256 of the library; `None` for the built-in engine.
-    pub(crate) library_sha256: Option<String>,
+    /// The build it was made by; `None` for the built-in engine.
+    pub(crate) generation: Option<Arc<Generation>>,
     instance: EngineInstance,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
@@ -40,7 +44,8 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     pub(crate) fn new(
-        (engine_id, version, library_sha256): (String, Option<String>, Option<String>),
+        (engine_id, version): (String, Option<String>),
+        generation: Option<Arc<Generation>>,
         instance: EngineInstance,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
@@ -48,7 +53,7 @@ impl Guarded {
         Self {
             engine_id,
             version,
-            library_sha256,
+            generation,
             instance,
             quarantine,
             ambient,
@@ -106,6 +111,7 @@ impl Guarded {
             return;
         }
         if let Err(error) = self.instance.dispose() {
+            self.keep_mapped();
             tracing::debug!(engine = self.engine_id, op = "dispose", reason = %error, "engine failed to say goodbye");
         }
     }
@@ -135,13 +141,23 @@ impl Guarded {
         }
     }
 
+    /// What a failed engine left behind is unknown: its code stays.
+    fn keep_mapped(&self) {
+        if let Some(generation) = &self.generation {
+            generation.plugin.keep_mapped();
+        }
+    }
+
     fn fail(&self, operation: &str, error: EngineError) -> QuarantineRecord {
+        self.keep_mapped();
+        let generation = self.generation.as_deref();
         let record = QuarantineRecord {
             engine_id: self.engine_id.clone(),
             operation: operation.to_owned(),
             reason: error.message,
             location: error.location,
-            library_sha256: self.library_sha256.clone(),
+            library_sha256: generation.map(|it| it.plugin.sha256.clone()),
+            generation: generation.map(|it| it.number),
             failed_at_ms: self.ambient.now_ms(),
         };
         if self.is_legacy() {
@@ -150,6 +166,24 @@ impl Guarded {
             self.quarantine.set_aside(record)
         }
     }
+}
+
+/// Makes an instance of a build that serves nobody yet, and lets it say goodbye.
+///
+/// # Errors
+///
+/// What failed, and how.
+pub(crate) fn try_out(
+    plugin: &Plugin,
+    context: &CreateContext,
+    services: Services,
+) -> Result<(), (&'static str, EngineError)> {
+    let made = create(plugin, context, services);
+    let mut instance = made.map_err(|error| ("factory", error))?;
+    instance.dispose().map_err(|error| {
+        plugin.keep_mapped();
+        ("dispose", error)
+    })
 }
 
 impl Drop for Guarded {

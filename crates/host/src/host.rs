@@ -5,9 +5,11 @@ use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Model, Tools};
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
+use crate::reload::{ReloadError, Reloaded};
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
 use crate::turn::{self, Recommit, TurnError, TurnOutcome, TurnRequest};
+use openclaw_loader::Census;
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +31,8 @@ pub struct HostSettings {
     pub strict: bool,
     /// How long to wait for another process that runs a turn in the same session.
     pub lane_wait: Duration,
+    /// Libraries that may stay mapped after a reload has replaced them. Past it a reload is refused.
+    pub leaked_generations: u64,
     /// Time and fresh ids.
     pub ambient: Ambient,
 }
@@ -76,7 +80,8 @@ impl Host {
         let quarantine = Quarantine::of_process(health_dir.clone());
         let registry = Registry::new(
             settings.plugins.clone(),
-            settings.native_dir.join("run"),
+            &settings.native_dir.join("run"),
+            settings.leaked_generations,
             quarantine,
             settings.ambient.clone(),
         );
@@ -117,6 +122,23 @@ impl Host {
         let session = self.store().session_named(session_name)?;
         let _alone = self.enter(&session.key)?;
         turn::recommit(self, &session)
+    }
+
+    /// Replaces an engine by what lies in its build directory now. Turns that run end with the old build, later ones get
+    /// the new one, which starts without the quarantine of the old. Whatever the two have to tell each other goes through
+    /// files of the engine. May be called at any time, from any thread; waits for no turn.
+    ///
+    /// # Errors
+    ///
+    /// The new build is refused or does not work, or too many old ones are still mapped. The old one goes on serving.
+    pub fn reload(&self, engine_id: &str) -> Result<Reloaded, ReloadError> {
+        self.registry.reload(engine_id, &turn::create_context(self))
+    }
+
+    /// What became of the libraries this host has opened.
+    #[must_use]
+    pub fn generations(&self) -> Census {
+        self.registry.census()
     }
 
     /// The store, for as long as one operation takes.

@@ -28,6 +28,7 @@ mod legacy;
 mod model;
 mod quarantine;
 mod registry;
+mod reload;
 mod requirements;
 mod services;
 mod slot;
@@ -43,8 +44,10 @@ pub use model::{
     Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, NoTools, Stop,
     ToolOutcome, ToolSpec, Tools, Usage,
 };
+pub use openclaw_loader::{Census, Trust};
 pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
 pub use registry::PluginSource;
+pub use reload::{ReloadError, Reloaded};
 pub use requirements::UnmetRequirement;
 pub use slot::Slot;
 pub use store::{

@@ -28,6 +28,9 @@ pub struct QuarantineRecord {
     /// SHA-256 of the library, where one was loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library_sha256: Option<String>,
+    /// Which build of the engine failed, counted from 1 in this process; absent where none was loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
     /// Milliseconds since 1970.
     pub failed_at_ms: i64,
 }
@@ -55,15 +58,45 @@ struct HealthFile {
 /// Engines set aside for this process.
 #[derive(Debug)]
 pub(crate) struct Quarantine {
-    records: Mutex<BTreeMap<String, QuarantineRecord>>,
+    engines: Mutex<BTreeMap<String, Builds>>,
     directory: PathBuf,
+}
+
+/// The builds of one engine that this process has run, and which of them failed.
+#[derive(Debug, Default)]
+struct Builds {
+    /// Number of the newest.
+    newest: u64,
+    /// What the newest is made of.
+    fingerprint: String,
+    /// At most one a generation, and one for what failed before anything was loaded.
+    records: Vec<QuarantineRecord>,
+}
+
+impl Builds {
+    fn record(&self, generation: Option<u64>) -> Option<&QuarantineRecord> {
+        self.records
+            .iter()
+            .find(|record| record.generation == generation)
+    }
+
+    fn newest(&self) -> Option<u64> {
+        (self.newest > 0).then_some(self.newest)
+    }
+
+    /// What another process has to know.
+    fn in_force(&self) -> impl Iterator<Item = &QuarantineRecord> {
+        let newest = self.newest();
+        let records = self.records.iter();
+        records.filter(move |it| it.generation.is_none() || it.generation == newest)
+    }
 }
 
 impl Quarantine {
     /// - `directory`: where the health files lie; made at the first failure.
     fn new(directory: PathBuf) -> Self {
         Self {
-            records: Mutex::default(),
+            engines: Mutex::default(),
             directory,
         }
     }
@@ -81,30 +114,76 @@ impl Quarantine {
         quarantine
     }
 
-    /// The record of an engine that is set aside.
-    pub(crate) fn record(&self, engine_id: &str) -> Option<QuarantineRecord> {
-        self.records.lock().get(engine_id).cloned()
+    /// The number of a build among those of its engine that this process has run. One that is not the newest is new.
+    ///
+    /// - `fingerprint`: what makes it another build than the one before.
+    pub(crate) fn generation_of(&self, engine_id: &str, fingerprint: String) -> u64 {
+        let mut engines = self.engines.lock();
+        let builds = engines.entry(engine_id.to_owned()).or_default();
+        if builds.newest == 0 || builds.fingerprint != fingerprint {
+            builds.newest += 1;
+            builds.fingerprint = fingerprint;
+        }
+        builds.newest
     }
 
-    /// Sets an engine aside, unless it is already. Returns the record in force.
+    /// The record of a generation that is set aside; without one, what keeps the engine from being loaded.
+    pub(crate) fn record(
+        &self,
+        engine_id: &str,
+        generation: Option<u64>,
+    ) -> Option<QuarantineRecord> {
+        let engines = self.engines.lock();
+        let builds = engines.get(engine_id)?;
+        let record = builds.record(generation);
+        let or_newest = || {
+            builds
+                .record(builds.newest())
+                .filter(|_| generation.is_none())
+        };
+        record.or_else(or_newest).cloned()
+    }
+
+    /// Sets a generation of an engine aside, unless it is already. Returns the record in force.
     pub(crate) fn set_aside(&self, record: QuarantineRecord) -> QuarantineRecord {
-        let mut records = self.records.lock();
-        if let Some(first) = records.get(&record.engine_id) {
+        let mut engines = self.engines.lock();
+        let builds = engines.entry(record.engine_id.clone()).or_default();
+        if let Some(first) = builds.record(record.generation) {
             return first.clone();
         }
         tracing::warn!(
             engine = record.engine_id,
             op = record.operation,
+            generation = record.generation,
             reason = record.reason,
             location = record.location,
             "engine quarantined for this process; turns go on with the built-in engine"
         );
-        records.insert(record.engine_id.clone(), record.clone());
-        self.write(records.values().cloned().collect());
+        builds.records.push(record.clone());
+        self.write(&engines);
         record
     }
 
-    fn write(&self, quarantined: Vec<QuarantineRecord>) {
+    /// A new build of the engine serves: what kept it from being loaded is over, and failures of older builds concern only
+    /// those who still run them.
+    pub(crate) fn renew(&self, engine_id: &str) {
+        let mut engines = self.engines.lock();
+        let Some(builds) = engines.get_mut(engine_id) else {
+            return;
+        };
+        let is_quarantined = !builds.records.is_empty();
+        builds.records.retain(|record| record.generation.is_some());
+        if is_quarantined {
+            self.write(&engines);
+        }
+    }
+
+    fn write(&self, engines: &BTreeMap<String, Builds>) {
+        let quarantined = engines
+            .values()
+            .flat_map(Builds::in_force)
+            .cloned()
+            .collect();
         let process_id = std::process::id();
         let file = HealthFile {
             process_id,
@@ -201,8 +280,48 @@ mod tests {
             reason: "because".into(),
             location: None,
             library_sha256: None,
+            generation: None,
             failed_at_ms: at,
         }
+    }
+
+    #[test]
+    fn failure_of_one_generation_does_not_taint_another() {
+        let home = tempfile::tempdir().unwrap();
+        let quarantine = Quarantine::new(home.path().to_owned());
+        let fails = |generation| QuarantineRecord {
+            generation: Some(generation),
+            ..record("a", "assemble", 1)
+        };
+        let is_set_aside = |generation| quarantine.record("a", generation).is_some();
+        assert_eq!(quarantine.generation_of("a", "build 1".into()), 1);
+        assert_eq!(quarantine.generation_of("a", "build 1".into()), 1);
+        quarantine.set_aside(fails(1));
+        assert!(is_set_aside(Some(1)) && is_set_aside(None));
+        assert_eq!(quarantine.generation_of("a", "build 2".into()), 2);
+        quarantine.renew("a");
+        assert!(!is_set_aside(Some(2)) && !is_set_aside(None));
+        assert!(
+            is_set_aside(Some(1)),
+            "whoever still runs it goes on without it"
+        );
+        assert_eq!(read_health(home.path()), []);
+        quarantine.set_aside(fails(2));
+        assert_eq!(read_health(home.path()).len(), 1);
+        assert_eq!(quarantine.generation_of("a", "build 1".into()), 3);
+        assert!(!is_set_aside(Some(3)), "the same file again is a new try");
+    }
+
+    #[test]
+    fn what_kept_an_engine_from_being_loaded_ends_with_a_new_build() {
+        let home = tempfile::tempdir().unwrap();
+        let quarantine = Quarantine::new(home.path().to_owned());
+        quarantine.set_aside(record("a", "load", 1));
+        assert!(quarantine.record("a", None).is_some());
+        assert_eq!(quarantine.record("a", Some(1)), None);
+        quarantine.generation_of("a", "build".into());
+        quarantine.renew("a");
+        assert_eq!(quarantine.record("a", None), None);
     }
 
     #[test]

@@ -3,11 +3,15 @@
 use crate::error::{LoadError, LoadErrorKind};
 use crate::inspect::{InspectFault, LibraryFacts, inspect};
 use crate::manifest::{MANIFEST_FILE, Manifest, open_regular};
-use crate::trust;
+use crate::steps::Steps;
+use crate::trust::Trust;
+use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+const SIZE_LIMIT_BYTES: u64 = 1 << 30;
 
 /// The file name of an engine's library on this system: `libmy_engine.so` for `my_engine`.
 #[must_use]
@@ -30,8 +34,11 @@ pub struct BuildDirectory {
     pub library: PathBuf,
     /// Bytes of the library: those that were inspected, and those that will run.
     pub(crate) bytes: Vec<u8>,
+    /// SHA-256 of those bytes, lower-case hex.
+    pub sha256: String,
     /// What the library says of itself.
     pub facts: LibraryFacts,
+    pub(crate) steps: Steps,
 }
 
 impl BuildDirectory {
@@ -45,25 +52,35 @@ impl BuildDirectory {
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         check_is_directory(path)?;
         let manifest = Manifest::read(path)?;
-        let (library, bytes, facts) =
-            find_library(path, &manifest.id).map_err(|error| error.of_plugin(&manifest.id))?;
+        let mut steps = Steps::default();
+        let (library, bytes, facts) = find_library(path, &manifest.id, &mut steps)
+            .map_err(|error| error.of_plugin(&manifest.id))?;
+        let sha256 = steps.time("hash", || hex(&Sha256::digest(&bytes)));
         Ok(Self {
             path: path.to_owned(),
             manifest,
             library,
             bytes,
+            sha256,
             facts,
+            steps,
         })
     }
 
-    /// Judges who may write the directory and the library.
+    /// Judges who may change the plugin, and whether it is the one that was allowed.
     ///
     /// # Errors
     ///
-    /// Somebody else than this user may, or the library leads out of the directory.
-    pub fn check_trust(&self) -> Result<(), LoadError> {
-        trust::check(&self.path, &self.library).map_err(|error| error.of_plugin(&self.manifest.id))
+    /// The first reason not to trust it; see [`TrustFault`](crate::TrustFault).
+    pub fn check_trust(&self, trust: &Trust) -> Result<(), LoadError> {
+        trust
+            .check(self)
+            .map_err(|error| error.of_plugin(&self.manifest.id))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn check_is_directory(path: &Path) -> Result<(), LoadError> {
@@ -97,16 +114,26 @@ fn file_names(path: &Path) -> Result<Vec<OsString>, LoadError> {
     Ok(names)
 }
 
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+fn read_file(path: &Path) -> Result<Vec<u8>, LoadErrorKind> {
+    let file = open_regular(path).map_err(LoadErrorKind::Unreadable)?;
+    let bytes = file.metadata().map_err(LoadErrorKind::Unreadable)?.len();
+    if bytes > SIZE_LIMIT_BYTES {
+        return Err(LoadErrorKind::LibraryTooLarge {
+            bytes,
+            limit: SIZE_LIMIT_BYTES,
+        });
+    }
+    let mut read = Vec::with_capacity(bytes as usize);
+    file.take(SIZE_LIMIT_BYTES)
+        .read_to_end(&mut read)
+        .map_err(LoadErrorKind::Unreadable)?;
+    Ok(read)
 }
 
 type Found = (PathBuf, Vec<u8>, LibraryFacts);
 
 /// The library of engine `id`. Broken files are the answer only when no other file is the engine.
-fn find_library(directory: &Path, id: &str) -> Result<Found, LoadError> {
+fn find_library(directory: &Path, id: &str, steps: &mut Steps) -> Result<Found, LoadError> {
     let mut engines: Vec<Found> = Vec::new();
     let mut broken: Vec<(PathBuf, InspectFault)> = Vec::new();
     let mut others = Vec::new();
@@ -120,8 +147,10 @@ fn find_library(directory: &Path, id: &str) -> Result<Found, LoadError> {
             others.push(format!("{name} is not a regular file"));
             continue;
         }
-        let bytes = read_file(&path).map_err(|error| LoadErrorKind::Unreadable(error).at(&path))?;
-        match inspect(&bytes) {
+        let bytes = steps
+            .time("read", || read_file(&path))
+            .map_err(|kind| kind.at(&path))?;
+        match steps.time("inspect", || inspect(&bytes)) {
             Ok(facts) if facts.note.engine_id == id => engines.push((path, bytes, facts)),
             Ok(facts) => others.push(format!("{name} brings engine `{}`", facts.note.engine_id)),
             Err(fault @ InspectFault::NoNote) => others.push(format!("{name} is {fault}")),

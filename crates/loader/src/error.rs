@@ -2,6 +2,7 @@
 
 use crate::inspect::InspectFault;
 use crate::manifest::MANIFEST_FILE;
+use crate::trust::TrustFault;
 use openclaw_interface::EngineError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -77,9 +78,17 @@ pub enum LoadErrorKind {
     /// The library file was refused before it was opened.
     #[error(transparent)]
     Inspect(#[from] InspectFault),
-    /// Somebody else may change the plugin.
-    #[error("{0}")]
-    Untrusted(String),
+    /// The library is larger than any engine.
+    #[error("the library has {bytes} bytes, the limit is {limit}")]
+    LibraryTooLarge {
+        /// Its size.
+        bytes: u64,
+        /// The largest size read.
+        limit: u64,
+    },
+    /// Somebody else may change the plugin, or it is not the one that was allowed.
+    #[error(transparent)]
+    Untrusted(#[from] TrustFault),
     /// The private copy could not be made.
     #[error("cannot make a private copy to load")]
     Copy(#[source] io::Error),
@@ -136,7 +145,8 @@ impl LoadError {
             LoadErrorKind::NoLibrary { .. } => "load/no-library",
             LoadErrorKind::SeveralLibraries { .. } => "load/several-libraries",
             LoadErrorKind::Inspect(fault) => fault.code(),
-            LoadErrorKind::Untrusted(_) => "load/untrusted",
+            LoadErrorKind::LibraryTooLarge { .. } => "load/library-too-large",
+            LoadErrorKind::Untrusted(fault) => fault.code(),
             LoadErrorKind::Copy(_) => "load/copy",
             LoadErrorKind::Open(_) => "load/open",
             LoadErrorKind::Layout(_) => "load/layout",
@@ -172,7 +182,10 @@ impl LoadError {
             }
             LoadErrorKind::SeveralLibraries { .. } => "leave only one of them in the directory".into(),
             LoadErrorKind::Inspect(fault) => fault.help().into(),
-            LoadErrorKind::Untrusted(_) => format!("take the right away: `chmod o-w {path}`, and check its owner"),
+            LoadErrorKind::LibraryTooLarge { .. } => {
+                "move what the engine carries to files that it reads, and build it again".into()
+            }
+            LoadErrorKind::Untrusted(fault) => fault.help(&self.path),
             LoadErrorKind::Unreadable(_) | LoadErrorKind::Copy(_) => "check the permissions and the space on disk".into(),
             LoadErrorKind::Open(_) => {
                 "build the engine on this system or an older one, and install the libraries it needs".into()

@@ -7,7 +7,8 @@
 //!
 //! - No plugin code runs before the manifest, [`inspect`] and the trust checks have passed.
 //! - What was inspected is what runs: the file is read once, and the bytes that passed are what gets loaded.
-//! - A library, once open, stays open until the process ends.
+//! - A library stays open for as long as a factory or instance of it lives, and then as well, unless its author says that
+//!   it may go, its engine never failed, and the system confirms that it is gone. A reload opens another private copy.
 //! - One broken plugin never hides another: [`discover`] returns plugins *and* faults.
 //!
 //! # Safety
@@ -19,11 +20,14 @@ mod depth;
 mod directory;
 mod discover;
 mod error;
+mod generation;
 mod inspect;
+mod libraries;
 mod library;
 mod manifest;
 mod plugin;
 mod settings;
+mod steps;
 mod trust;
 mod validate;
 mod watch;
@@ -32,7 +36,10 @@ pub use directory::{BuildDirectory, library_file_name};
 pub use discover::{Discovery, discover};
 pub use error::{LoadError, LoadErrorKind};
 pub use inspect::{InspectFault, LibraryFacts, inspect};
+pub use libraries::{Census, Libraries};
 pub use manifest::{MANIFEST_FILE, Manifest};
 pub use plugin::{Plugin, Vetted};
 pub use settings::check_settings;
+pub use steps::Steps;
+pub use trust::{Provenance, Trust, TrustFault};
 pub use watch::{Watch, WatchError};

@@ -4,7 +4,10 @@ mod mismatch;
 
 use crate::c_door;
 use crate::error::LoadErrorKind;
+use crate::generation::Mapping;
 use crate::inspect::InspectFault;
+use crate::libraries::Libraries;
+use crate::steps::Steps;
 use abi_stable::abi_stability::abi_checking::{
     CheckingGlobals, check_layout_compatibility_with_globals,
 };
@@ -21,47 +24,75 @@ use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-/// Opens `bytes` as a library, from a private copy below `private_dir` that no earlier load has used, and checks its
-/// types. The library stays open until the process ends.
+/// What is opened.
+pub(crate) struct Image<'a> {
+    /// The bytes that were inspected.
+    pub(crate) bytes: &'a [u8],
+    /// File name.
+    pub(crate) name: &'a str,
+    /// Whether its note says that it may be unmapped.
+    pub(crate) is_unloadable: bool,
+}
+
+/// An engine's factory, what the engine says of itself, and the library both are in.
+pub(crate) type Opened = (EngineFactory, Info, Arc<Mapping>);
+
+/// Opens a library from a private copy that no earlier load has used, and checks its types. The library stays open for as
+/// long as the factory and its instances live.
 ///
 /// # Errors
 ///
-/// No copy could be made, the system refused it, or its types are not ours. A refused library that was opened stays
-/// open, unused.
+/// No copy could be made, the system refused it, or its types are not ours.
 pub(crate) fn open(
-    bytes: &[u8],
-    name: &str,
-    private_dir: &Path,
-) -> Result<(EngineFactory, Info), LoadErrorKind> {
-    let library = open_copy(bytes, name, private_dir)?;
-    // Never closed: instances, answers and thread-locals of the library may live as long as the process.
-    let library: &'static Library = Box::leak(Box::new(library));
-    if let Some(entry) = c_entry(library) {
-        // SAFETY: the library stays open; that it keeps the header's rules is what trusting a plugin means.
-        return unsafe { c_door::open(entry) };
-    }
-    let header = root_header(library)?;
-    check_layout(header)?;
-    // SAFETY: the layouts have just been found compatible.
-    let module = unsafe { header.unchecked_layout::<EngineModuleRef>() }
-        .map_err(|error| LoadErrorKind::Open(first_line(&error.to_string())))?;
-    EngineFactory::of_module(module).map_err(LoadErrorKind::Describe)
+    image: &Image<'_>,
+    libraries: &Libraries,
+    steps: &mut Steps,
+) -> Result<Opened, LoadErrorKind> {
+    let mapping = Arc::new(open_copy(image, libraries, steps)?);
+    let (factory, info) = if let Some(entry) = c_entry(mapping.library()) {
+        // The header promises its authors that the library stays open.
+        mapping.keep();
+        steps.time("describe", || {
+            // SAFETY: the library stays open; that it keeps the header's rules is what trusting a plugin means.
+            unsafe { c_door::open(entry) }
+        })?
+    } else {
+        let module = steps.time("check layout", || root_module(mapping.library()))?;
+        let described = steps.time("describe", || EngineFactory::of_module(module));
+        described.map_err(|error| {
+            mapping.keep();
+            LoadErrorKind::Describe(error)
+        })?
+    };
+    Ok((factory.kept_by(Arc::clone(&mapping)), info, mapping))
 }
 
-fn open_copy(bytes: &[u8], name: &str, private_dir: &Path) -> Result<Library, LoadErrorKind> {
-    let directory = private_directory(private_dir).map_err(LoadErrorKind::Copy)?;
-    let path = directory.path().join(name);
-    write_copy(&path, bytes).map_err(LoadErrorKind::Copy)?;
-    // The copy's name goes with `directory`; its pages stay mapped.
-    load(&path)
-}
-
-fn private_directory(parent: &Path) -> io::Result<tempfile::TempDir> {
-    fs::create_dir_all(parent)?;
-    tempfile::Builder::new()
-        .prefix("library-")
-        .tempdir_in(parent)
+fn open_copy(
+    image: &Image<'_>,
+    libraries: &Libraries,
+    steps: &mut Steps,
+) -> Result<Mapping, LoadErrorKind> {
+    let (room, path) = steps
+        .time("copy", || {
+            let room = libraries.room()?;
+            let path = room.path().join(image.name);
+            write_copy(&path, image.bytes)?;
+            Ok((room, path))
+        })
+        .map_err(LoadErrorKind::Copy)?;
+    let library = steps.time("open", || load(&path))?;
+    // The copy's name goes; its pages stay mapped.
+    drop(room);
+    let bytes = image.bytes.len() as u64;
+    Ok(Mapping::new(
+        library,
+        path,
+        bytes,
+        image.is_unloadable,
+        libraries,
+    ))
 }
 
 fn write_copy(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -87,8 +118,22 @@ fn load(path: &Path) -> Result<Library, LoadErrorKind> {
     unsafe { Library::new(path) }.map_err(|error| LoadErrorKind::Open(system_reason(&error, path)))
 }
 
+/// Whether the library that was opened from `path` is still mapped.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn is_mapped(path: &Path) -> bool {
+    use libloading::os::unix::{Library as UnixLibrary, RTLD_NOW};
+    const RTLD_NOLOAD: i32 = 4;
+    // SAFETY: opens nothing that is not open already, and runs nothing.
+    unsafe { UnixLibrary::open(Some(path), RTLD_NOLOAD | RTLD_NOW) }.is_ok()
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn is_mapped(_path: &Path) -> bool {
+    true
+}
+
 /// The function of a library that has the C door only.
-fn c_entry(library: &'static Library) -> Option<c::Entry> {
+fn c_entry(library: &Library) -> Option<c::Entry> {
     // SAFETY: only asked whether it is there.
     let root = unsafe { library.get::<*const u8>(ROOT_SYMBOL.as_bytes()) };
     if root.is_ok() {
@@ -99,9 +144,18 @@ fn c_entry(library: &'static Library) -> Option<c::Entry> {
     entry.ok().map(|entry| *entry)
 }
 
-fn root_header(library: &'static Library) -> Result<&'static LibHeader, LoadErrorKind> {
+/// The root module, when its types are ours. What is reached through it is there for as long as the library is open.
+fn root_module(library: &Library) -> Result<EngineModuleRef, LoadErrorKind> {
+    let header = root_header(library)?;
+    check_layout(header)?;
+    // SAFETY: the layouts have just been found compatible.
+    unsafe { header.unchecked_layout::<EngineModuleRef>() }
+        .map_err(|error| LoadErrorKind::Open(first_line(&error.to_string())))
+}
+
+fn root_header(library: &Library) -> Result<&'static LibHeader, LoadErrorKind> {
     // SAFETY: the symbol, when it is there, is a static `LibHeader`; `AbiHeaderRef` is a reference to its first field,
-    // valid for as long as the library is open, which is for ever.
+    // valid for as long as the library is open. It does not leave this module.
     let header = unsafe { library.get::<AbiHeaderRef>(ROOT_SYMBOL.as_bytes()) };
     let header = header.map_err(|error| LoadErrorKind::Open(first_line(&error.to_string())))?;
     header

@@ -1,70 +1,121 @@
-//! Who may change a plugin.
+//! Who may change a plugin, and whether it is the one that was allowed.
 //!
-//! The rules of the original: whoever may write the directory or the library may run code as the user of this host.
+//! The rules of the original: whoever may write the directory or the library may run code as the user of this host. They
+//! are read off the file system before anything runs, and off the hash of the very bytes that will run.
 
+mod fault;
+mod files;
+
+pub use fault::TrustFault;
+
+use crate::directory::BuildDirectory;
 use crate::error::{LoadError, LoadErrorKind};
-use std::fs::Metadata;
-use std::path::Path;
+use std::collections::BTreeSet;
 
-/// Checks a build directory and its library.
-///
-/// # Errors
-///
-/// One of them is world-writable, belongs to somebody else, or the library leads out of the directory.
-pub(crate) fn check(directory: &Path, library: &Path) -> Result<(), LoadError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_owned();
-        move |error| LoadErrorKind::Unreadable(error).at(&path)
-    };
-    let real_directory = directory.canonicalize().map_err(unreadable(directory))?;
-    let real_library = library.canonicalize().map_err(unreadable(library))?;
-    if !real_library.starts_with(&real_directory) {
-        let text = format!(
-            "the library leads out of the build directory, to {}",
-            real_library.display()
-        );
-        return Err(LoadErrorKind::Untrusted(text).at(library));
+/// What the operator and the record of the installation say of a plugin's library. The default allows any link.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// The only libraries that may be loaded, by SHA-256 in lower-case hex. `None` allows all.
+    pub allowed: Option<BTreeSet<String>>,
+    /// How the plugin came here.
+    pub provenance: Provenance,
+}
+
+/// How a plugin came here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// Its files were copied at installation: nobody has a reason to change them.
+    Copied {
+        /// SHA-256 of the library as it was copied, lower-case hex.
+        sha256: String,
+    },
+    /// It is used where it was built, and built again at will.
+    Linked {
+        /// SHA-256 of the library as it was linked, lower-case hex; `None` when nobody recorded it.
+        sha256: Option<String>,
+    },
+}
+
+impl Default for Provenance {
+    fn default() -> Self {
+        Self::Linked { sha256: None }
     }
-    for path in [&real_directory, &real_library] {
-        let metadata = path.metadata().map_err(unreadable(path))?;
-        if let Some(reason) = fault(&metadata) {
-            return Err(LoadErrorKind::Untrusted(reason).at(path));
+}
+
+impl Trust {
+    /// Whether the library with this hash is another one than was linked. Information, and never a refusal.
+    #[must_use]
+    pub fn is_changed_since_linked(&self, sha256: &str) -> bool {
+        let Provenance::Linked { sha256: linked } = &self.provenance else {
+            return false;
+        };
+        linked.as_ref().is_some_and(|linked| linked != sha256)
+    }
+
+    /// Judges files and hash.
+    pub(crate) fn check(&self, plugin: &BuildDirectory) -> Result<(), LoadError> {
+        files::check(&plugin.path, &plugin.library)?;
+        self.check_hash(&plugin.sha256)
+            .map_err(|fault| LoadErrorKind::Untrusted(fault).at(&plugin.library))
+    }
+
+    fn check_hash(&self, found: &str) -> Result<(), TrustFault> {
+        if let Provenance::Copied { sha256 } = &self.provenance
+            && sha256 != found
+        {
+            return Err(TrustFault::Changed {
+                found: found.to_owned(),
+                installed: sha256.clone(),
+            });
+        }
+        match &self.allowed {
+            Some(allowed) if !allowed.contains(found) => Err(TrustFault::NotAllowed {
+                sha256: found.to_owned(),
+            }),
+            _ => Ok(()),
         }
     }
-    Ok(())
 }
 
-#[cfg(unix)]
-fn fault(metadata: &Metadata) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    if metadata.mode() & 0o002 != 0 {
-        return Some(format!(
-            "blocked: everybody may write it (mode {:04o})",
-            metadata.mode() & 0o7777
-        ));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_is_judged_by_provenance_and_by_the_operators_list() {
+        let linked = |sha256: Option<&str>| Provenance::Linked {
+            sha256: sha256.map(str::to_owned),
+        };
+        let copied = |sha256: &str| Provenance::Copied {
+            sha256: sha256.into(),
+        };
+        let code = |provenance: Provenance, allowed: Option<&[&str]>| {
+            let allowed = allowed.map(|hashes| hashes.iter().map(ToString::to_string).collect());
+            let trust = Trust {
+                allowed,
+                provenance,
+            };
+            (
+                trust.check_hash("a").err().map(|fault| fault.code()),
+                trust.is_changed_since_linked("a"),
+            )
+        };
+        for (provenance, allowed, expected) in [
+            (linked(None), None, (None, false)),
+            (linked(Some("a")), None, (None, false)),
+            (linked(Some("b")), None, (None, true)),
+            (copied("a"), None, (None, false)),
+            (copied("b"), None, (Some("load/changed"), false)),
+            (linked(None), Some(&["a", "b"][..]), (None, false)),
+            (
+                linked(Some("a")),
+                Some(&["b"]),
+                (Some("load/not-allowed"), false),
+            ),
+            (copied("a"), Some(&[]), (Some("load/not-allowed"), false)),
+        ] {
+            let text = format!("{provenance:?}, {allowed:?}");
+            assert_eq!(code(provenance, allowed), expected, "{text}");
+        }
     }
-    let Some(own) = own_uid() else {
-        return Some(
-            "blocked: cannot tell the user of this process, because no temporary file can be made"
-                .into(),
-        );
-    };
-    (metadata.uid() != own && metadata.uid() != 0).then(|| {
-        format!(
-            "blocked: it belongs to user {}, this host runs as user {own}",
-            metadata.uid()
-        )
-    })
-}
-
-#[cfg(not(unix))]
-fn fault(_metadata: &Metadata) -> Option<String> {
-    None
-}
-
-/// The user this process runs as, read off a file of its own; `None` when none can be made.
-#[cfg(unix)]
-fn own_uid() -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    Some(tempfile::tempfile().ok()?.metadata().ok()?.uid())
 }

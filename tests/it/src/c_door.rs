@@ -8,12 +8,13 @@ mod layout;
 use openclaw_interface::hosting::{EngineInstance, HostServices, NoServices};
 use openclaw_interface::model::{AssembleParams, CreateContext};
 use openclaw_interface::{Assembly, EngineError, LogLevel, Message, Role};
-use openclaw_loader::{LoadError, Plugin, Vetted, library_file_name};
-use serde_json::{Value, json};
+use openclaw_loader::{LoadError, Plugin, library_file_name};
+use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use support::load;
 
 /// From the root of the tree.
 fn place(path: &str) -> PathBuf {
@@ -76,11 +77,6 @@ fn built(home: &Path, id: &str, source: &Path, definitions: &[&str]) -> PathBuf 
 
 fn odd_source() -> PathBuf {
     place("tests/it/src/c_door/odd.c")
-}
-
-fn load(directory: &Path) -> Result<Plugin, LoadError> {
-    let private = directory.parent().unwrap().join("private");
-    Vetted::read(directory, &Value::Null)?.load(&private)
 }
 
 /// The engine that does what its settings say, spoilt by `definitions`.

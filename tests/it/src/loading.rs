@@ -3,17 +3,12 @@
 use openclaw_interface::hosting::NoServices;
 use openclaw_interface::model::{AssembleParams, CreateContext};
 use openclaw_interface::{Message, Role};
-use openclaw_loader::{InspectFault, LoadError, LoadErrorKind, Plugin, Vetted, discover, inspect};
+use openclaw_loader::{InspectFault, LoadErrorKind, Plugin, Trust, Vetted, discover, inspect};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{build_directory, library};
-
-fn load(directory: &Path) -> Result<Plugin, LoadError> {
-    let private = directory.parent().unwrap().join("private");
-    Vetted::read(directory, &Value::Null)?.load(&private)
-}
+use support::{build_directory, library, load};
 
 /// A build directory of `unruly` whose library is `bytes`.
 fn with_library(home: &Path, bytes: &[u8]) -> PathBuf {
@@ -91,10 +86,9 @@ fn loaded_library_survives_its_file_being_overwritten() {
             .create(&CreateContext::default(), NoServices)
             .unwrap();
     }
-    assert_eq!(
-        fs::read_dir(home.path().join("private")).unwrap().count(),
-        0
-    );
+    let left = fs::read_dir(home.path().join("private")).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["in-use.lock"]);
 }
 
 /// Case N-6.
@@ -341,7 +335,12 @@ fn one_broken_plugin_hides_no_other() {
 fn settings_against_the_schema_are_refused_before_loading() {
     let home = tempfile::tempdir().unwrap();
     let directory = build_directory("window", home.path());
-    let error = Vetted::read(&directory, &json!({"highShare": 7, "colour": "red"})).unwrap_err();
+    let error = Vetted::read(
+        &directory,
+        &json!({"highShare": 7, "colour": "red"}),
+        &Trust::default(),
+    )
+    .unwrap_err();
     let LoadErrorKind::Settings(problems) = &error.kind else {
         panic!("{error}")
     };
@@ -366,7 +365,7 @@ fn plugin_that_everybody_may_write_is_blocked() {
         (&file, 0o664, true),
     ] {
         set(path, mode);
-        let result = Vetted::read(&directory, &Value::Null);
+        let result = Vetted::read(&directory, &Value::Null, &Trust::default());
         assert_eq!(result.is_ok(), allowed, "{mode:o}");
         if let Err(error) = result {
             assert!(

@@ -3,17 +3,14 @@
 use openclaw_interface::hosting::{EngineInstance, HostServices, NoServices};
 use openclaw_interface::model::{AssembleParams, CreateContext};
 use openclaw_interface::{EngineError, ErrorCode, LogLevel, Message, Role};
-use openclaw_loader::{Plugin, Vetted};
+use openclaw_loader::Plugin;
 use serde_json::{Value, json};
 use std::process::{Command, ExitStatus};
-use support::build_directory;
+use support::{build_directory, load};
 
 fn unruly(home: &tempfile::TempDir) -> Plugin {
     let directory = build_directory("unruly", home.path());
-    Vetted::read(&directory, &Value::Null)
-        .unwrap()
-        .load(&home.path().join("private"))
-        .unwrap()
+    load(&directory).unwrap()
 }
 
 fn context(settings: Value) -> CreateContext {
@@ -253,8 +250,7 @@ fn child_process() {
     match role {
         "info" => {
             let directory = build_directory("unruly", home.path());
-            let vetted = Vetted::read(&directory, &Value::Null).unwrap();
-            let error = vetted.load(&home.path().join("private")).unwrap_err();
+            let error = load(&directory).unwrap_err();
             assert_eq!(error.code(), "load/describe");
             assert!(
                 error.kind.to_string().contains("unruly panics in info"),

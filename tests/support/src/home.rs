@@ -2,8 +2,8 @@
 
 use crate::plugins::build_directory;
 use openclaw_host::{
-    Ambient, Host, HostSettings, Model, NoTools, PluginSource, Slot, SystemPrompt, TurnError,
-    TurnOutcome, TurnRequest,
+    Ambient, Host, HostSettings, Model, NoTools, PluginSource, Slot, SystemPrompt, Trust,
+    TurnError, TurnOutcome, TurnRequest,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,7 @@ impl Home {
             id: name.to_owned(),
             directory,
             settings,
+            trust: Trust::default(),
         });
         self.slot = Slot::Engine(name.to_owned());
         self
@@ -114,6 +115,7 @@ impl Home {
             plugins: self.plugins.clone(),
             strict: self.strict,
             lane_wait: std::time::Duration::ZERO,
+            leaked_generations: 32,
             ambient: self.ambient(),
         })
         .expect("the store opens")

@@ -8,4 +8,4 @@ mod plugins;
 
 pub use home::{Home, transcript, turn};
 pub use model::{ScriptedModel, call, say};
-pub use plugins::{build_directory, library};
+pub use plugins::{build_directory, library, load};

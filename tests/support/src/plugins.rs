@@ -1,5 +1,7 @@
 //! Finds the plugins that cargo has built beside this test.
 
+use openclaw_loader::{Libraries, LoadError, Plugin, Trust, Vetted};
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,23 @@ pub fn build_directory(name: &str, parent: &Path) -> PathBuf {
     fs::copy(manifest(name), directory.join("openclaw.plugin.json"))
         .expect("a manifest can be copied");
     directory
+}
+
+/// Loads the plugin in a build directory, without settings, from a private copy beside the directory.
+///
+/// # Errors
+///
+/// As [`Vetted::read`] and [`Vetted::load`].
+///
+/// # Panics
+///
+/// The directory has no parent.
+pub fn load(directory: &Path) -> Result<Plugin, LoadError> {
+    let parent = directory
+        .parent()
+        .expect("a build directory lies in a home");
+    let libraries = Libraries::below(&parent.join("private"));
+    Vetted::read(directory, &Value::Null, &Trust::default())?.load(&libraries)
 }
 
 fn manifest(name: &str) -> PathBuf {

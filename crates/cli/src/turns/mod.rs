@@ -121,6 +121,7 @@ pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, 
         slot: engines.slot,
         strict: native.strict,
         lane_wait: LANE_WAIT,
+        leaked_generations: native.leaked_generations,
         ambient: Context::ambient(),
     })?)
 }

@@ -37,12 +37,7 @@ impl Answered<'_> {
         }
         let engine_id = &record.served.engine_id;
         if record.substitution.is_none()
-            && turn
-                .host
-                .registry()
-                .quarantine()
-                .record(engine_id)
-                .is_none()
+            && turn.host.registry().set_aside_record(engine_id).is_none()
         {
             forget_ended(turn.host.health_dir(), engine_id);
         }

@@ -17,6 +17,7 @@ mod record;
 pub use advance::Recommit;
 pub(crate) use advance::recommit;
 pub use error::TurnError;
+pub(crate) use open::create_context;
 pub use prompt::SystemPrompt;
 pub use record::{
     Asked, CommitOutcome, ContextSizes, HookTiming, ModelUse, RecoveredCommit, Scope, Served,

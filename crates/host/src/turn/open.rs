@@ -96,10 +96,12 @@ pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, Turn
 }
 
 pub(super) fn served(engine: &Guarded) -> Served {
+    let generation = engine.generation.as_deref();
     Served {
         engine_id: engine.engine_id.clone(),
         version: engine.version.clone(),
-        library_sha256: engine.library_sha256.clone(),
+        library_sha256: generation.map(|it| it.plugin.sha256.clone()),
+        generation: generation.map(|it| it.number),
     }
 }
 
@@ -172,7 +174,7 @@ pub(super) fn legacy(host: &Host, cancelled: &Arc<AtomicBool>) -> Guarded {
         })
 }
 
-pub(super) fn create_context(host: &Host) -> CreateContext {
+pub(crate) fn create_context(host: &Host) -> CreateContext {
     CreateContext {
         agent_dir: Some(host.agent_dir().to_owned()),
         workspace_dir: host.workspace_dir().map(std::path::Path::to_owned),

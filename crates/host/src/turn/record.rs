@@ -64,6 +64,9 @@ pub struct Served {
     /// SHA-256 of its library.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub library_sha256: Option<String>,
+    /// Which build of it, counted from 1 in the process that ran the turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
 }
 
 /// Why another engine served.

@@ -13,6 +13,7 @@ const MAGIC: [u8; 8] = *b"OCENGINE";
 const TOOLCHAIN_BYTES: usize = 64;
 const ID_BYTES: usize = 128;
 const DESC_BYTES: usize = size_of::<Desc>();
+const UNLOADABLE: u16 = 1;
 
 #[repr(C)]
 struct Desc {
@@ -74,6 +75,14 @@ impl Note {
             },
         }
     }
+
+    /// The same note, with the author's word that the library may be unmapped once its objects are gone: it has no
+    /// thread that outlives them, and leaves nothing behind that the process would call later.
+    #[must_use]
+    pub const fn unloadable(mut self) -> Self {
+        self.desc.flags |= UNLOADABLE;
+        self
+    }
 }
 
 /// Whether `id` has the form of an engine id.
@@ -123,6 +132,8 @@ pub struct NoteFacts {
     pub panic: PanicStrategy,
     /// Size of a pointer in bytes.
     pub pointer_bytes: u8,
+    /// Whether its author says that it may be unmapped; see [`Note::unloadable`].
+    pub is_unloadable: bool,
     /// The compiler, for display only.
     pub toolchain: String,
     /// The engine the library brings.
@@ -148,6 +159,7 @@ impl NoteFacts {
                 other => PanicStrategy::Unknown(other),
             },
             pointer_bytes: fixed[5],
+            is_unloadable: u16::from_le_bytes([fixed[6], fixed[7]]) & UNLOADABLE != 0,
             toolchain: text(toolchain).unwrap_or_default(),
             engine_id: text(engine_id)?,
         })
@@ -200,6 +212,15 @@ mod tests {
             (CONTRACT_MAJOR, CONTRACT_MINOR)
         );
         assert!(facts.toolchain.starts_with("rustc "), "{}", facts.toolchain);
+    }
+
+    #[test]
+    fn library_is_unloadable_only_when_its_note_says_so() {
+        let is_unloadable = |note: &Note| {
+            NoteFacts::read_whole(&bytes_of(note)).is_some_and(|facts| facts.is_unloadable)
+        };
+        assert!(!is_unloadable(&Note::new("e", true)));
+        assert!(is_unloadable(&Note::new("e", true).unloadable()));
     }
 
     #[test]

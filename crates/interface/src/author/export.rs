@@ -35,19 +35,32 @@ pub type RootResult = RootModuleResult;
 /// export_engine!(Bad);
 /// # fn main() {}
 /// ```
+///
+/// A host that reloads an engine keeps the old library mapped, because it cannot know what still points into it. An author
+/// who knows that nothing does, says so with `export_engine!(MyEngine, unloadable)`: no thread of the engine outlives its
+/// instances, and no thread-local value of it has a destructor. Then the host unmaps a replaced library that never failed.
 #[macro_export]
 macro_rules! export_engine {
     ($engine:ty) => {
+        $crate::export_engine!(@ $engine, $crate::abi::Note::new(
+            <$engine as $crate::ContextEngine>::ID,
+            ::core::cfg!(panic = "unwind"),
+        ));
+    };
+    ($engine:ty, unloadable) => {
+        $crate::export_engine!(@ $engine, $crate::abi::Note::new(
+            <$engine as $crate::ContextEngine>::ID,
+            ::core::cfg!(panic = "unwind"),
+        ).unloadable());
+    };
+    (@ $engine:ty, $note:expr) => {
         const _: () = {
             use $crate::author::macros as __macros;
 
             #[used]
             #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__openclaw"))]
             #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".note.openclaw"))]
-            static NOTE: $crate::abi::Note = $crate::abi::Note::new(
-                <$engine as $crate::ContextEngine>::ID,
-                ::core::cfg!(panic = "unwind"),
-            );
+            static NOTE: $crate::abi::Note = $note;
 
             extern "C" fn root() -> __macros::RootResult {
                 __macros::root::<$engine>()

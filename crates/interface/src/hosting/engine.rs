@@ -1,6 +1,7 @@
 //! An engine instance as a host holds it.
 
 use super::answer::AssemblyView;
+use super::module::EngineSource;
 use super::project::Accepted;
 use crate::abi::{AssembleReq, EngineObject, MessagesReq, Reply};
 use crate::convert::reply_text;
@@ -13,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
+use std::sync::Arc;
 
 /// An engine instance, wherever it came from.
 ///
@@ -21,6 +23,8 @@ use std::fmt;
 pub struct EngineInstance {
     object: EngineObject,
     accepted: Accepted,
+    /// Whatever the object's code lies in; goes after the object.
+    _source: Arc<dyn EngineSource>,
 }
 
 // SAFETY: the contract lets any thread call an instance, one call at a time; `ContextEngine` requires `Send`, and
@@ -28,8 +32,16 @@ pub struct EngineInstance {
 unsafe impl Send for EngineInstance {}
 
 impl EngineInstance {
-    pub(super) fn new(object: EngineObject, accepted: Accepted) -> Self {
-        Self { object, accepted }
+    pub(super) fn new(
+        object: EngineObject,
+        accepted: Accepted,
+        source: Arc<dyn EngineSource>,
+    ) -> Self {
+        Self {
+            object,
+            accepted,
+            _source: source,
+        }
     }
 
     /// See [`ContextEngine::bootstrap`](crate::ContextEngine::bootstrap).
@@ -135,7 +147,9 @@ impl EngineInstance {
         params: &AssembleParams,
         read: impl FnOnce(AssemblyView<'_>) -> R,
     ) -> Result<R, EngineError> {
-        let Self { object, accepted } = self;
+        let Self {
+            object, accepted, ..
+        } = self;
         let out = accepted.call(params, |params| {
             let request = AssembleReq {
                 messages: Message::views(messages).into(),
@@ -225,7 +239,9 @@ impl EngineInstance {
         params: &impl Serialize,
         mut call: impl FnMut(&mut EngineObject, &str) -> Reply,
     ) -> Result<String, EngineError> {
-        let Self { object, accepted } = self;
+        let Self {
+            object, accepted, ..
+        } = self;
         accepted.call(params, |params| reply_text(call(object, params)))
     }
 
@@ -236,7 +252,9 @@ impl EngineInstance {
         params: &impl Serialize,
         mut call: impl FnMut(&mut EngineObject, MessagesReq<'_>) -> Reply,
     ) -> Result<String, EngineError> {
-        let Self { object, accepted } = self;
+        let Self {
+            object, accepted, ..
+        } = self;
         accepted.call(params, |params| {
             let request = MessagesReq {
                 messages: Message::views(messages).into(),

@@ -1,6 +1,7 @@
 //! The host's side: engines as safe objects, services as a safe trait.
 //!
-//! Every answer is copied out of the engine's memory before the call returns, so nothing here keeps a library alive.
+//! Every answer is copied out of the engine's memory before the call returns. A factory and its instances keep the library
+//! they came from.
 
 mod answer;
 mod engine;

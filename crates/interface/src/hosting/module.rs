@@ -67,9 +67,38 @@ impl EngineSource for Functions {
     }
 }
 
+/// A source and what it needs to stay.
+struct Kept<L> {
+    source: Arc<dyn EngineSource>,
+    /// Goes last.
+    _library: L,
+}
+
+impl<L: Send + Sync> EngineSource for Kept<L> {
+    fn info(&self) -> Reply {
+        self.source.info()
+    }
+
+    fn create(
+        &self,
+        context_json: &str,
+        host: HostObject,
+    ) -> RResult<EngineObject, crate::abi::EngineError> {
+        self.source.create(context_json, host)
+    }
+
+    fn tools(&self) -> Reply {
+        self.source.tools()
+    }
+
+    fn execute_tool(&self, call_json: &str, host: HostObject) -> Reply {
+        self.source.execute_tool(call_json, host)
+    }
+}
+
 impl EngineFactory {
-    /// The factory of a library whose layout has been checked, and what its engine says of itself. It must not be used
-    /// after the library is closed.
+    /// The factory of a library whose layout has been checked, and what its engine says of itself. The library must stay
+    /// open for as long as the factory and its instances live; [`Self::kept_by`] sees to that.
     ///
     /// # Errors
     ///
@@ -109,6 +138,19 @@ impl EngineFactory {
         Ok((Self { source, accepted }, info))
     }
 
+    /// The same factory, which holds `library` until it and the last instance it made are gone.
+    #[must_use]
+    pub fn kept_by(self, library: impl Send + Sync + 'static) -> Self {
+        let source = Kept {
+            source: self.source,
+            _library: library,
+        };
+        Self {
+            source: Arc::new(source),
+            accepted: self.accepted,
+        }
+    }
+
     /// Makes an instance.
     ///
     /// # Errors
@@ -121,7 +163,11 @@ impl EngineFactory {
     ) -> Result<EngineInstance, EngineError> {
         let context = serde_json::to_string(context)?;
         match self.source.create(&context, host_object(services)) {
-            RResult::ROk(object) => Ok(EngineInstance::new(object, self.accepted.clone())),
+            RResult::ROk(object) => Ok(EngineInstance::new(
+                object,
+                self.accepted.clone(),
+                Arc::clone(&self.source),
+            )),
             RResult::RErr(error) => Err(error.into()),
         }
     }

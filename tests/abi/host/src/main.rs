@@ -4,7 +4,7 @@
 use openclaw_interface::hosting::{EngineInstance, HostServices};
 use openclaw_interface::model::{AssembleParams, CommitParams, CreateContext, ToolCall};
 use openclaw_interface::{EngineError, LogLevel, Message, Role};
-use openclaw_loader::{LoadError, Plugin, Vetted};
+use openclaw_loader::{Libraries, LoadError, Plugin, Trust, Vetted};
 use std::path::Path;
 
 struct Services;
@@ -43,7 +43,8 @@ fn answer<T: std::fmt::Debug>(name: &str, answer: Result<T, EngineError>) {
 }
 
 fn load(directory: &str, private: &str) -> Result<Plugin, LoadError> {
-    Vetted::read(Path::new(directory), &serde_json::Value::Null)?.load(Path::new(private))
+    let libraries = Libraries::below(Path::new(private));
+    Vetted::read(Path::new(directory), &serde_json::Value::Null, &Trust::default())?.load(&libraries)
 }
 
 fn refused(error: &LoadError) {

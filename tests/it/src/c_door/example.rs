@@ -5,11 +5,11 @@ use openclaw_host::{CommitOutcome, Host, HostSettings, PluginSource, Slot, TurnR
 use openclaw_interface::hosting::{EngineInstance, NoServices};
 use openclaw_interface::model::{AssembleParams, CommitParams, CreateContext};
 use openclaw_interface::{CommitStatus, Message, Role};
-use openclaw_loader::{BuildDirectory, Plugin, Vetted, discover};
+use openclaw_loader::{BuildDirectory, Plugin, Trust, discover};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Home, ScriptedModel, turn};
+use support::{Home, ScriptedModel, load, turn};
 
 /// The build directory that the example's own script makes.
 fn build(home: &Path) -> PathBuf {
@@ -29,9 +29,7 @@ fn build(home: &Path) -> PathBuf {
 }
 
 fn plugin(home: &Path) -> Plugin {
-    let private = home.join("private");
-    let vetted = Vetted::read(&build(home), &Value::Null).unwrap();
-    vetted.load(&private).unwrap()
+    load(&build(home)).unwrap()
 }
 
 fn engine(plugin: &Plugin, agent_dir: &Path) -> EngineInstance {
@@ -62,7 +60,7 @@ fn example_is_read_like_any_build_directory() {
     let home = tempfile::tempdir().unwrap();
     let directory = build(home.path());
     let read = BuildDirectory::read(&directory).unwrap();
-    read.check_trust().unwrap();
+    read.check_trust(&Trust::default()).unwrap();
     assert_eq!(read.facts.note.engine_id, "c-engine");
     assert_eq!(discover([directory]).plugins.len(), 1);
 }
@@ -142,6 +140,7 @@ fn host_with(home: &Home, plugin: PluginSource) -> Host {
         plugins: vec![plugin],
         strict: false,
         lane_wait: std::time::Duration::ZERO,
+        leaked_generations: 32,
         ambient: home.ambient(),
     })
     .unwrap()
@@ -175,6 +174,7 @@ fn turns_of_a_c_engine_and_a_rust_engine_leave_the_same_records() {
             id: id.into(),
             directory,
             settings: Value::Null,
+            trust: Trust::default(),
         };
         let host = host_with(&home, source);
         let mut model = ScriptedModel::done();

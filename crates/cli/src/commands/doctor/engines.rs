@@ -87,7 +87,15 @@ pub(super) fn plugins(engines: &Engines) -> Vec<Finding> {
             ));
             continue;
         }
-        match Vetted::of_directory(plugin.clone(), &engines.settings(id)) {
+        let trust = engines.trust(plugin);
+        match Vetted::of_directory(plugin.clone(), &engines.settings(id), &trust) {
+            Ok(vetted) if vetted.is_changed_since_linked() => {
+                let text = format!(
+                    "{id} in {}, changed since it was linked",
+                    plugin.path.display()
+                );
+                findings.push(Finding::new(Mark::Note, "plugin", text));
+            }
             Ok(_) => findings.push(Finding::new(
                 Mark::Ok,
                 "plugin",
@@ -95,6 +103,9 @@ pub(super) fn plugins(engines: &Engines) -> Vec<Finding> {
             )),
             Err(error) => findings.push(fault(&error)),
         }
+    }
+    if let Some(fault) = &engines.installs_fault {
+        findings.push(super::settings::of_error(Mark::Warning, "plugin", fault));
     }
     findings.extend(
         engines

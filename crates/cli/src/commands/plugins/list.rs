@@ -30,6 +30,9 @@ struct Row {
     real_path: Option<String>,
     library: Option<String>,
     library_modified: Option<String>,
+    library_sha256: Option<String>,
+    /// Whether the library is another one than was linked.
+    changed_since_linked: bool,
     contract: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -80,6 +83,12 @@ pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, Cl
         )
     }));
     diagnostics.extend(missing_engine(&engines, &rows));
+    let settings_fault = context.native_settings().err();
+    let faults = [settings_fault.as_ref(), engines.installs_fault.as_ref()];
+    diagnostics.extend(faults.into_iter().flatten().map(|fault| {
+        let help = fault.help().unwrap_or_default();
+        warning(fault.to_string(), help.to_owned())
+    }));
     if !engines.plugins.enabled {
         diagnostics.push(warning(
             "all plugins are off: `plugins.enabled` is false".into(),
@@ -95,7 +104,8 @@ pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, Cl
 fn usable(engines: &Engines, plugin: &BuildDirectory, diagnostics: &mut Vec<Diagnostic>) -> Row {
     let manifest = &plugin.manifest;
     let note = &plugin.facts.note;
-    let error = plugin.check_trust().and_then(|()| {
+    let trust = engines.trust(plugin);
+    let error = plugin.check_trust(&trust).and_then(|()| {
         check_settings(manifest, &engines.settings(&manifest.id)).map_err(|kind| LoadError {
             plugin: Some(manifest.id.clone()),
             path: plugin.path.clone(),
@@ -114,6 +124,8 @@ fn usable(engines: &Engines, plugin: &BuildDirectory, diagnostics: &mut Vec<Diag
         },
         library: Some(shown(&plugin.library)),
         library_modified: modified(&plugin.library),
+        library_sha256: Some(plugin.sha256.clone()),
+        changed_since_linked: trust.is_changed_since_linked(&plugin.sha256),
         contract: Some(format!("{}.{}", note.contract_major, note.contract_minor)),
         error: error.map(|error| chain(&error)),
         ..row(engines, manifest, &plugin.path)
@@ -146,6 +158,8 @@ fn row(engines: &Engines, manifest: &Manifest, path: &Path) -> Row {
             .map(|real| shown(&real)),
         library: None,
         library_modified: None,
+        library_sha256: None,
+        changed_since_linked: false,
         contract: None,
         error: None,
     }
@@ -218,11 +232,15 @@ fn cells(row: &Row) -> Vec<String> {
     vec![
         row.name.clone(),
         row.id.clone(),
-        if row.selected {
-            format!("{status}, selected")
-        } else {
-            status.to_owned()
-        },
+        format!(
+            "{status}{}{}",
+            if row.selected { ", selected" } else { "" },
+            if row.changed_since_linked {
+                ", changed since it was linked"
+            } else {
+                ""
+            }
+        ),
         row.version.clone().unwrap_or_default(),
         source,
     ]

@@ -63,12 +63,14 @@ fn list_shows_name_id_status_version_and_source() {
     let mut shown = document["plugins"][1].clone();
     assert!(shown["libraryModified"].as_str().unwrap().ends_with('Z'));
     shown["libraryModified"] = Value::Null;
+    assert_eq!(shown["librarySha256"].as_str().map(str::len), Some(64));
+    shown["librarySha256"] = Value::Null;
     assert_eq!(
         shown,
         json!({
             "id": "window", "name": "Sliding window", "version": "0.1.0", "status": "enabled", "selected": true,
             "source": "~~/here/window", "library": format!("~~/here/window/{LIBRARY}"), "libraryModified": null,
-            "contract": "1.0",
+            "librarySha256": null, "changedSinceLinked": false, "contract": "1.0",
         })
     );
 }

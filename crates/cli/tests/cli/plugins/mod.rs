@@ -4,6 +4,7 @@ mod build;
 mod install;
 mod install_config;
 mod list;
+mod trust;
 mod wrong_directory;
 
 use crate::home::{Home, Ran, write};

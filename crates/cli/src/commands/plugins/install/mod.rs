@@ -7,10 +7,11 @@ use super::text::{file_name, modified, shown, tidy, word};
 use crate::args::InstallArgs;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::installs::Installs;
 use crate::output::Output;
 use openclaw_config::{Config, KeyPath, edit_file};
 use openclaw_host::{HostSettings, forget_ended};
-use openclaw_loader::BuildDirectory;
+use openclaw_loader::{BuildDirectory, Trust};
 use plan::{Plan, SlotChange, Switch};
 use serde_json::json;
 use std::path::Path;
@@ -31,7 +32,12 @@ pub(crate) fn run(
         ));
     }
     let path = tidy(&context.absolute(&args.source));
-    let plugin = source::read(&path)?;
+    // What was linked before does not matter: it is linked anew.
+    let trust = Trust {
+        allowed: context.native_settings()?.0.allowed_libraries,
+        ..Trust::default()
+    };
+    let plugin = source::read(&path, &trust)?;
     let config_path = &context.paths.config_path;
     let plan_for = |config: &Config| -> Result<Plan, CliError> {
         let absolute = |path: &str| context.absolute(path.as_ref());
@@ -52,7 +58,12 @@ pub(crate) fn run(
         &HostSettings::health_dir(&context.paths.native_dir),
         &plugin.manifest.id,
     );
+    let recorded =
+        Installs::record_link(&context.paths.native_dir, &plugin, jiff::Timestamp::now());
     report(&plan, &plugin, outcome.changed, config_path, output);
+    if let Err(error) = recorded {
+        output.warning(&format!("linked, but not recorded: {error}"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

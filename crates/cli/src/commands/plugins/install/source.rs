@@ -2,7 +2,9 @@
 
 use super::super::text::{file_name, word};
 use crate::error::CliError;
-use openclaw_loader::{BuildDirectory, LoadError, LoadErrorKind, MANIFEST_FILE, Manifest, inspect};
+use openclaw_loader::{
+    BuildDirectory, LoadError, LoadErrorKind, MANIFEST_FILE, Manifest, Trust, inspect,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,9 +12,9 @@ const BUILD_SOME_CRATE: &str =
     "make a build directory with `openclaw plugins build <crate>` and link that";
 
 /// Reads, inspects and judges the build directory at `path` (absolute).
-pub(super) fn read(path: &Path) -> Result<BuildDirectory, CliError> {
+pub(super) fn read(path: &Path, trust: &Trust) -> Result<BuildDirectory, CliError> {
     let read = BuildDirectory::read(path).and_then(|plugin| {
-        plugin.check_trust()?;
+        plugin.check_trust(trust)?;
         Ok(plugin)
     });
     read.map_err(|error| match better_help(&error, path) {

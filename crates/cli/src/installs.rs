@@ -1,0 +1,138 @@
+//! What was installed, from where, and with which library: `<state dir>/native/installs.json`.
+//!
+//! Written at each installation, whole or not at all. It never decides whether a linked plugin is used.
+
+use crate::error::CliError;
+use openclaw_loader::{BuildDirectory, Provenance};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const FILE_NAME: &str = "installs.json";
+/// Held while the file is read and written again.
+const LOCK_NAME: &str = "installs.lock";
+
+/// The record, by plugin id.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Installs(BTreeMap<String, Install>);
+
+/// One installation.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Install {
+    /// Build directory, as the config names it.
+    path: PathBuf,
+    /// SHA-256 of the library, lower-case hex.
+    sha256: String,
+    /// RFC 3339, UTC.
+    installed_at: String,
+    /// Whether it is used where it was built.
+    linked: bool,
+}
+
+impl Installs {
+    /// Reads the record; a missing file is an empty one.
+    pub(crate) fn read(native_dir: &Path) -> Result<Self, CliError> {
+        let path = native_dir.join(FILE_NAME);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(CliError::io("read", &path, &error)),
+        };
+        serde_json::from_slice(&text).map_err(|error| {
+            CliError::new(
+                format!("the record of installations {} cannot be read: {error}", path.display()),
+                "remove the file and install the plugins again: it only tells whether they have changed since",
+            )
+        })
+    }
+
+    /// How the plugin in a directory came there. A record of another directory says nothing of this one.
+    pub(crate) fn provenance(&self, plugin: &BuildDirectory) -> Provenance {
+        let record = self.0.get(&plugin.manifest.id);
+        match record.filter(|record| record.path == plugin.path) {
+            Some(record) if record.linked => Provenance::Linked {
+                sha256: Some(record.sha256.clone()),
+            },
+            Some(record) => Provenance::Copied {
+                sha256: record.sha256.clone(),
+            },
+            None => Provenance::default(),
+        }
+    }
+
+    /// Records that a build directory was linked now. A record that cannot be read is replaced.
+    pub(crate) fn record_link(
+        native_dir: &Path,
+        plugin: &BuildDirectory,
+        now: jiff::Timestamp,
+    ) -> Result<(), CliError> {
+        let path = native_dir.join(FILE_NAME);
+        let failed = |error: io::Error| CliError::io("write", &path, &error);
+        let _alone = lock(native_dir).map_err(failed)?;
+        let mut installs = Self::read(native_dir).unwrap_or_default();
+        let install = Install {
+            path: plugin.path.clone(),
+            sha256: plugin.sha256.clone(),
+            installed_at: format!("{now:.0}"),
+            linked: true,
+        };
+        installs.0.insert(plugin.manifest.id.clone(), install);
+        installs.write(native_dir, &path).map_err(failed)
+    }
+
+    fn write(&self, native_dir: &Path, path: &Path) -> io::Result<()> {
+        let mut staged = tempfile::NamedTempFile::new_in(native_dir)?;
+        serde_json::to_writer_pretty(&mut staged, self)?;
+        staged.write_all(b"\n")?;
+        staged.as_file().sync_all()?;
+        staged.persist(path).map(drop).map_err(|error| error.error)
+    }
+}
+
+/// Alone with the record until the file is dropped.
+fn lock(native_dir: &Path) -> io::Result<File> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(native_dir)?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    let file = options.open(native_dir.join(LOCK_NAME))?;
+    file.lock()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_is_one_object_by_plugin_id() {
+        let text = r#"{"e": {"path": "/p", "sha256": "ab", "installedAt": "2026-05-01T10:00:00Z", "linked": true, "later": 1}}"#;
+        let installs: Installs = serde_json::from_str(text).expect("it is read");
+        assert_eq!(installs.0["e"].path, Path::new("/p"));
+        let native_dir = tempfile::tempdir().expect("a temporary directory can be made");
+        let path = native_dir.path().join(FILE_NAME);
+        installs
+            .write(native_dir.path(), &path)
+            .expect("it can be written");
+        let again = Installs::read(native_dir.path()).expect("it is read again");
+        assert_eq!(again, installs);
+    }
+
+    #[test]
+    fn record_that_is_missing_is_empty_and_one_that_is_broken_is_named() {
+        let native_dir = tempfile::tempdir().expect("a temporary directory can be made");
+        let read = || Installs::read(native_dir.path());
+        assert_eq!(read().expect("there is none"), Installs::default());
+        fs::write(native_dir.path().join(FILE_NAME), "{").expect("a file can be written");
+        let error = read().expect_err("it is broken");
+        assert!(error.to_string().contains(FILE_NAME), "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("again")));
+    }
+}
