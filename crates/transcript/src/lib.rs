@@ -69,7 +69,9 @@ pub use repair::{
 pub use row::{Parent, Row, RowKind};
 pub use scan::MAX_DEPTH;
 pub use tokens::{IMAGE_TOKENS, count, estimate, estimate_text};
-pub use tree::{ActivePath, Link, Node, PathFault, PathFaultKind, Tip, active_path, extends};
+pub use tree::{
+    ActivePath, Growth, Link, Node, PathFault, PathFaultKind, Tip, active_path, growth,
+};
 pub use write::{
     NewCompaction, compaction_row, custom_row, header_row, leaf_row, message_row, model_change_row,
     reset_row,

@@ -87,7 +87,7 @@ fn the_history_used_longest_ago_goes_when_room_is_short() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_history_that_grew_is_the_history_made_from_scratch(

@@ -47,6 +47,11 @@ pub(crate) fn empty() -> (tempfile::TempDir, Store, Session) {
         move || format!("made-{}", ids.fetch_add(1, Ordering::Relaxed)),
     );
     let mut store = Store::open(&directory.path().join("s.sqlite"), ambient).unwrap();
+    // No power cut in tests; waiting for the disk would be most of their time.
+    store
+        .connection
+        .pragma_update(None, "synchronous", "off")
+        .unwrap();
     let session = store.session_or_new("agent:main:main", "/ws").unwrap();
     (directory, store, session)
 }

@@ -1,15 +1,16 @@
-//! Entries of a transcript and the active path through them.
+//! Entries of a transcript: stored once, never changed.
 
 use super::Store;
 use super::error::{Attempt, StoreError};
-use super::links::{self, Linked};
+use super::links;
 use super::path::parsed;
 use super::sessions::Session;
+use super::upkeep::{self, Step};
 use crate::tokens::TokenCounter;
-use openclaw_transcript::{Link, Row, Tip, active_path, extends};
+use openclaw_transcript::Row;
 use rusqlite::{Connection, params};
 
-/// Appends one row to a transcript, extends the path or finds it again, and returns the row's position.
+/// Appends one row to a transcript, brings the path up to date, and returns the row's position.
 ///
 /// The caller's transaction makes it all or nothing; `session` is changed only in memory until
 /// [`Session::save`].
@@ -21,34 +22,15 @@ pub(super) fn append(
 ) -> Result<i64, StoreError> {
     let tokens = tokens_of(row);
     let seq = insert(connection, session, row, tokens, attempt)?;
-    if extends(&session.tip, &row.link()) && !is_known(connection, session, row, seq, attempt)? {
-        let step = Step {
-            seq,
-            is_message: row.message().is_some(),
-            is_boundary: row.is_boundary(),
-            tokens: stored(tokens),
-        };
-        add_to_path(connection, session, &step, attempt)?;
-        if let Some(id) = row.id() {
-            session.tip = Tip::At(id.to_owned());
-            session.append_parent = Some(id.to_owned());
-        }
-        Ok(seq)
-    } else {
-        rebuild_path(connection, session, attempt)?;
-        Ok(seq)
-    }
+    let step = Step::of(seq, row, tokens);
+    upkeep::grow(connection, session, &row.link(), &step, attempt)?;
+    Ok(seq)
 }
 
 /// Tokens of a row's message, 0 for other rows.
 pub(super) fn tokens_of(row: &Row) -> u64 {
     row.message()
         .map_or(0, |message| TokenCounter.message(message.json()))
-}
-
-/// A token count as SQLite keeps it.
-fn stored(tokens: u64) -> i64 {
-    i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
 /// Stores one row without looking at the path.
@@ -74,7 +56,7 @@ pub(super) fn insert(
                 seq,
                 row.id(),
                 row.raw(),
-                stored(tokens),
+                i64::try_from(tokens).unwrap_or(i64::MAX),
                 message.is_some(),
                 message.and_then(|message| message.idempotency_key()),
                 link.node,
@@ -88,94 +70,6 @@ pub(super) fn insert(
         .map_err(|error| attempt.sql(error))?;
     session.next_seq += 1;
     Ok(seq)
-}
-
-/// Whether an earlier row has this row's id.
-fn is_known(
-    connection: &Connection,
-    session: &Session,
-    row: &Row,
-    seq: i64,
-    attempt: &Attempt,
-) -> Result<bool, StoreError> {
-    connection
-        .prepare_cached(
-            "SELECT 1 FROM entries WHERE session_id = ?1 AND entry_id = ?2 AND seq < ?3",
-        )
-        .and_then(|mut statement| statement.exists(params![session.id, row.id(), seq]))
-        .map_err(|error| attempt.sql(error))
-}
-
-/// A row as the path keeps it.
-struct Step {
-    seq: i64,
-    is_message: bool,
-    is_boundary: bool,
-    tokens: i64,
-}
-
-impl Step {
-    fn of(row: &Linked) -> Self {
-        Self {
-            seq: row.seq,
-            is_message: row.is_message,
-            is_boundary: row.is_boundary,
-            tokens: row.tokens,
-        }
-    }
-}
-
-fn add_to_path(
-    connection: &Connection,
-    session: &mut Session,
-    step: &Step,
-    attempt: &Attempt,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("INSERT INTO active_path VALUES (?1, ?2, ?3, ?4, ?5)")
-        .and_then(|mut statement| {
-            statement.execute(params![
-                session.id,
-                session.path_length,
-                step.seq,
-                step.is_message.then_some(session.message_count),
-                step.is_boundary
-            ])
-        })
-        .map_err(|error| attempt.sql(error))?;
-    session.path_length += 1;
-    session.message_count += i64::from(step.is_message);
-    session.path_tokens = session.path_tokens.saturating_add(step.tokens);
-    Ok(())
-}
-
-/// Finds the active path from the links of all rows, as after a branch or an import.
-pub(super) fn rebuild_path(
-    connection: &Connection,
-    session: &mut Session,
-    attempt: &Attempt,
-) -> Result<(), StoreError> {
-    let rows = links::all(connection, &session.id, attempt)?;
-    let links: Vec<Link> = rows.iter().map(|row| row.link.clone()).collect();
-    let path = active_path(&links);
-    connection
-        .execute(
-            "DELETE FROM active_path WHERE session_id = ?1",
-            [&session.id],
-        )
-        .map_err(|error| attempt.sql(error))?;
-    (
-        session.path_length,
-        session.message_count,
-        session.path_tokens,
-    ) = (0, 0, 0);
-    session.path_revision += 1;
-    for &index in &path.rows {
-        add_to_path(connection, session, &Step::of(&rows[index]), attempt)?;
-    }
-    session.tip = path.tip(&links);
-    session.append_parent = path.append_parent;
-    Ok(())
 }
 
 impl Store {
@@ -234,6 +128,7 @@ pub(super) fn append_texts(
     rows: &[String],
     attempt: &Attempt,
 ) -> Result<Vec<i64>, StoreError> {
+    session.check_unchanged(connection, attempt)?;
     rows.iter()
         .map(|text| {
             let row = parsed(session.next_seq, text, attempt)?;

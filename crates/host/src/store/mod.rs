@@ -14,6 +14,7 @@ mod path;
 mod schema;
 mod sessions;
 mod turns;
+mod upkeep;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use import::{ImportReport, Imported};

@@ -1,5 +1,8 @@
 //! The tables, and how older files get them.
 
+#[cfg(test)]
+mod tests;
+
 use super::error::{Attempt, StoreError, StoreErrorKind};
 use super::links;
 use super::path::parsed;

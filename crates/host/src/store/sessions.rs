@@ -26,8 +26,18 @@ pub struct Session {
     /// Changes whenever the path changes otherwise than by growing at its end.
     pub(crate) path_revision: i64,
     pub(crate) path_tokens: i64,
+    /// What the store's row was when it was read or written last.
+    stored: Stamp,
     /// Messages on the active path.
     pub message_count: i64,
+}
+
+/// What tells whether a session is still the one that was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Stamp {
+    generation: String,
+    next_seq: i64,
+    path_revision: i64,
 }
 
 /// A line of `sessions list`.
@@ -87,13 +97,55 @@ impl Session {
             message_count: row.get(8)?,
             path_revision: row.get(9)?,
             path_tokens: row.get(10)?,
+            stored: Stamp::default(),
         };
-        Ok((session, tip))
+        Ok((session.stamped(), tip))
     }
 
-    /// Writes back what an append changed.
-    pub(super) fn save(
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            generation: self.generation.clone(),
+            next_seq: self.next_seq,
+            path_revision: self.path_revision,
+        }
+    }
+
+    fn stamped(mut self) -> Self {
+        self.stored = self.stamp();
+        self
+    }
+
+    /// Refuses to go on with a session that another process has changed since it was read.
+    pub(super) fn check_unchanged(
         &self,
+        connection: &Connection,
+        attempt: &Attempt,
+    ) -> Result<(), StoreError> {
+        let found = connection
+            .prepare_cached(
+                "SELECT generation, next_seq, path_revision FROM sessions WHERE session_id = ?1",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row([&self.id], |row| {
+                        Ok(Stamp {
+                            generation: row.get(0)?,
+                            next_seq: row.get(1)?,
+                            path_revision: row.get(2)?,
+                        })
+                    })
+                    .optional()
+            })
+            .map_err(|error| attempt.sql(error))?;
+        if found.as_ref() == Some(&self.stored) {
+            return Ok(());
+        }
+        Err(attempt.kind(StoreErrorKind::Changed(self.id.clone())))
+    }
+
+    /// Writes back what an append changed, unless another process was faster.
+    pub(super) fn save(
+        &mut self,
         connection: &Connection,
         now_ms: i64,
         attempt: &Attempt,
@@ -102,6 +154,7 @@ impl Session {
             serde_json::to_string(&self.tip).map_err(|error| attempt.damaged(error.to_string()))?;
         let sql = "UPDATE sessions SET tip = ?2, append_parent = ?3, next_seq = ?4, path_length = ?5, \
                    message_count = ?6, updated_at_ms = ?7, path_revision = ?8, path_tokens = ?9 WHERE session_id = ?1";
+        self.check_unchanged(connection, attempt)?;
         connection
             .prepare_cached(sql)
             .and_then(|mut statement| {
@@ -118,6 +171,7 @@ impl Session {
                 ])
             })
             .map_err(|error| attempt.sql(error))?;
+        self.stored = self.stamp();
         Ok(())
     }
 }
@@ -232,7 +286,9 @@ pub(super) fn create(
         path_revision: 0,
         path_tokens: 0,
         message_count: 0,
-    };
+        stored: Stamp::default(),
+    }
+    .stamped();
     connection
         .execute(
             "INSERT INTO sessions (session_id, session_key, header, generation, tip, append_parent, next_seq, \
