@@ -4,7 +4,7 @@ use super::open::{Opened, Turn};
 use super::{TurnError, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
 use crate::model::ModelInfo;
-use crate::store::{PathEntry, PendingTurn, TurnState};
+use crate::store::{PathEntry, PendingTurn, StoreError, TurnState};
 use openclaw_interface::Role;
 use openclaw_interface::model::{Anchor, CommitParams, SessionTarget};
 use openclaw_transcript::message_row;
@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 /// A turn whose user entry is stored.
 pub(super) struct Admitted<'h> {
     pub(super) turn: Turn<'h>,
-    /// The active path before the user entry.
-    pub(super) before: Vec<PathEntry>,
+    /// The user entry's position on the active path.
+    pub(super) position: i64,
     /// The user entry.
     pub(super) user: Held,
     pub(super) admission: Anchor,
@@ -99,26 +99,18 @@ impl<'h> Turn<'h> {
     /// Splits the active path at the user entry. What a try that died left behind the entry is no part of the turn: the
     /// next entry goes behind the user entry again and leaves it on a branch of its own.
     fn admitted(mut self, seq: i64, facts: ModelFacts) -> Result<Admitted<'h>, TurnError> {
-        let mut before = self.host.store().path_of(&self.session)?;
-        let place = before.iter().position(|entry| entry.seq == seq);
-        let Some(place) = place else {
+        let Some((position, from_parent)) = self.path_at(seq)? else {
             return Err(TurnError::MovedOn(self.turn_id));
         };
-        let behind = before.split_off(place);
-        let later_turn = |entry: &PathEntry| {
-            entry
-                .row
-                .message()
-                .is_some_and(|it| it.role() == Role::User)
+        let (before, behind) = from_parent.split_at(usize::from(position > 0));
+        let is_user = |entry: &PathEntry| {
+            let message = entry.row.message();
+            message.is_some_and(|message| message.role() == Role::User)
         };
-        if behind.iter().skip(1).any(later_turn) {
+        let Some((entry, later)) = behind.split_first() else {
             return Err(TurnError::MovedOn(self.turn_id));
-        }
-        let user = behind
-            .into_iter()
-            .next()
-            .and_then(|entry| Some((entry.row.message().cloned()?, entry)));
-        let Some((message, entry)) = user else {
+        };
+        let Some(message) = entry.row.message().filter(|_| !later.iter().any(is_user)) else {
             return Err(TurnError::MovedOn(self.turn_id));
         };
         if text_of(message.json()) != Some(self.request.text.clone()) {
@@ -126,16 +118,13 @@ impl<'h> Turn<'h> {
         }
         let id = entry.row.id().unwrap_or_default().to_owned();
         self.session.append_parent = Some(id.clone());
-        let user = Held {
-            id: id.clone(),
-            role: Role::User,
-            tokens: u32::try_from(entry.tokens).unwrap_or(u32::MAX),
-            json: message.shared_json(),
+        let Some(user) = entry.held() else {
+            return Err(TurnError::MovedOn(self.turn_id));
         };
         let mut admission = self.anchor(
             &id,
             seq,
-            before.last().and_then(|it| it.row.id()),
+            before.first().and_then(|it| it.row.id()),
             entry.message_position,
         );
         admission.idempotency_key = message.idempotency_key().map(str::to_owned);
@@ -144,7 +133,7 @@ impl<'h> Turn<'h> {
             .insert("logicalTurnId".into(), self.turn_id.clone().into());
         admission.extra.insert("role".into(), "user".into());
         let admitted = Admitted {
-            before,
+            position,
             user,
             admission,
             facts,
@@ -160,6 +149,19 @@ impl<'h> Turn<'h> {
             admitted.turn.host.store().announce(&pending)?;
         }
         Ok(admitted)
+    }
+
+    /// The position of an entry on the active path, and the path from the entry before it on.
+    fn path_at(&self, seq: i64) -> Result<Option<(i64, Vec<PathEntry>)>, StoreError> {
+        let store = self.host.store();
+        let Some(position) = store.position_of(&self.session, seq)? else {
+            return Ok(None);
+        };
+        let from_parent = (position - 1).max(0)..self.session.path_length;
+        Ok(Some((
+            position,
+            store.path_between(&self.session, from_parent)?,
+        )))
     }
 
     /// Hands out the reply of a turn that was answered, after the engine got what it is owed.

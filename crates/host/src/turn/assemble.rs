@@ -6,7 +6,7 @@ use super::open::{Turn, quarantined};
 use super::record::ContextSizes;
 use crate::check::{Answer, Checked, check};
 use crate::guard::Hook;
-use crate::history::{Held, History, sum};
+use crate::history::{Held, sum};
 use crate::model::{ModelInfo, ToolSpec};
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
@@ -33,14 +33,18 @@ impl<'h> Admitted<'h> {
         model: &ModelInfo,
         tools: &[ToolSpec],
     ) -> Result<Assembled<'h>, TurnError> {
-        let history = History::of_path(&self.before);
+        let turn = &self.turn;
+        let history =
+            turn.host
+                .histories()
+                .before(&turn.host.store(), &turn.session, self.position)?;
         let budget_tokens = self.history_budget(tools);
-        self.turn.record.history_mends = history.mends.iter().map(ToString::to_string).collect();
+        self.turn.record.history_mends = history.mends();
         self.prepare_engine()?;
-        let checked = self.assembly(&history.messages, budget_tokens, model, tools)?;
+        let checked = self.assembly(history.messages(), budget_tokens, model, tools)?;
         self.turn.record.context = ContextSizes {
-            history_messages: history.messages.len(),
-            history_tokens: sum(&history.messages),
+            history_messages: history.messages().len(),
+            history_tokens: sum(history.messages()),
             budget_tokens,
             assembled_messages: checked.messages.len(),
             assembled_tokens: checked.tokens,
@@ -89,11 +93,7 @@ impl<'h> Admitted<'h> {
     }
 
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
-        let has_messages = self
-            .before
-            .iter()
-            .any(|entry| entry.message_position.is_some());
-        if !has_messages || self.turn.engine.is_legacy() {
+        if self.admission.active_message_position == 0 || self.turn.engine.is_legacy() {
             return Ok(());
         }
         let params = self.turn.session_params();
