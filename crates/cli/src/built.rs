@@ -21,7 +21,9 @@ impl Built {
         let mut cargo_libraries = vec![library.to_owned()];
         // The developer's profile lies beside it.
         if let (Some(name), Some(profile)) = (library.file_name(), library.parent())
-            && profile.file_name().is_some_and(|profile| profile == "release")
+            && profile
+                .file_name()
+                .is_some_and(|profile| profile == "release")
         {
             cargo_libraries.push(profile.with_file_name("debug").join(name));
         }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod built;
 mod commands;
 mod context;
 mod engines;
@@ -15,6 +16,7 @@ mod installs;
 mod logging;
 mod models;
 mod output;
+mod rebuilds;
 mod turns;
 mod usage;
 

@@ -153,17 +153,17 @@ impl Output {
 
     /// Talk: what is going on.
     pub(crate) fn talk(&mut self, text: &str) {
-        to_stderr(&format!("{DIM}{}{DIM:#}\n", plain(text)));
+        Talk.talk(text);
     }
 
     /// Talk: something needs attention.
     pub(crate) fn warning(&mut self, text: &str) {
-        to_stderr(&format!("{YELLOW}warning:{YELLOW:#} {}\n", plain(text)));
+        Talk.warning(text);
     }
 
     /// Talk: what to do next.
     pub(crate) fn help(&mut self, text: &str) {
-        to_stderr(&format!("{CYAN}help:{CYAN:#} {}\n", plain(text)));
+        Talk.help(text);
     }
 
     /// The error the command ends with.
@@ -181,6 +181,27 @@ impl Output {
         if let Some(help) = error.help() {
             self.help(help);
         }
+    }
+}
+
+/// What goes to stderr, for threads that have no part in the result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Talk;
+
+impl Talk {
+    /// What is going on.
+    pub(crate) fn talk(self, text: &str) {
+        to_stderr(&format!("{DIM}{}{DIM:#}\n", plain(text)));
+    }
+
+    /// Something needs attention.
+    pub(crate) fn warning(self, text: &str) {
+        to_stderr(&format!("{YELLOW}warning:{YELLOW:#} {}\n", plain(text)));
+    }
+
+    /// What to do next.
+    pub(crate) fn help(self, text: &str) {
+        to_stderr(&format!("{CYAN}help:{CYAN:#} {}\n", plain(text)));
     }
 }
 

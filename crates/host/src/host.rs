@@ -141,6 +141,14 @@ impl Host {
         self.registry.reload(engine_id, &turn::create_context(self))
     }
 
+    /// Where the plugin of an engine lies; `None` for the built-in engine and for one that no plugin brings.
+    #[must_use]
+    pub fn plugin_directory(&self, engine_id: &str) -> Option<&Path> {
+        let source = self.settings.plugins.iter();
+        let mut source = source.filter(|source| source.id == engine_id);
+        source.next().map(|source| source.directory.as_path())
+    }
+
     /// What became of the libraries this host has opened.
     #[must_use]
     pub fn generations(&self) -> Census {

@@ -41,5 +41,5 @@ pub use manifest::{MANIFEST_FILE, Manifest};
 pub use plugin::{Plugin, Vetted};
 pub use settings::check_settings;
 pub use steps::Steps;
-pub use trust::{Provenance, Trust, TrustFault};
+pub use trust::{Provenance, Trust, TrustFault, check_file};
 pub use watch::{Watch, WatchError};

@@ -7,6 +7,7 @@ mod fault;
 mod files;
 
 pub use fault::TrustFault;
+pub use files::check_file;
 
 use crate::directory::BuildDirectory;
 use crate::error::{LoadError, LoadErrorKind};

@@ -7,9 +7,11 @@ use crate::engines::Engines;
 use crate::error::CliError;
 use crate::models::{self, Chosen};
 use crate::output::Output;
+use crate::rebuilds::Rebuilds;
 use openclaw_agent::{PromptFacts, system_prompt};
 use openclaw_host::{Host, HostSettings, NoTools, SystemPrompt, TurnOutcome, TurnRequest};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long to wait for another process that runs a turn in the same session.
@@ -17,7 +19,7 @@ const LANE_WAIT: Duration = Duration::from_secs(30);
 
 /// A host with a model to talk to.
 pub(crate) struct Turns {
-    host: Host,
+    host: Arc<Host>,
     chosen: Chosen,
     workspace: PathBuf,
 }
@@ -37,7 +39,7 @@ impl Turns {
         output: &mut Output,
     ) -> Result<Self, CliError> {
         let chosen = models::choose(context, model)?;
-        let host = open_host(context, output)?;
+        let host = Arc::new(open_host(context, output)?);
         let workspace = workspace_dir(context)?;
         for warning in &chosen.warnings {
             output.warning(warning);
@@ -53,6 +55,15 @@ impl Turns {
     pub(crate) fn engine_name(&self) -> String {
         let slot = self.host.slot();
         format!("{} ({})", slot.engine_id(), slot.reason())
+    }
+
+    /// Keeps the host on the newest build of its engine for as long as the answer lives; `None` when no plugin serves.
+    pub(crate) fn follow_builds(&self) -> Result<Option<Rebuilds>, CliError> {
+        let engine_id = self.host.slot().engine_id();
+        let directory = self.host.plugin_directory(engine_id);
+        directory
+            .map(|directory| Rebuilds::follow(Arc::clone(&self.host), engine_id, directory))
+            .transpose()
     }
 
     /// The model as `<provider>/<id>`.

@@ -29,6 +29,17 @@ pub(super) fn check(directory: &Path, library: &Path) -> Result<(), LoadError> {
     parents(&real_directory)
 }
 
+/// Checks who may change a single file that is to become a part of a plugin.
+///
+/// # Errors
+///
+/// Somebody else than this user may write or replace it.
+pub fn check_file(file: &Path) -> Result<(), LoadError> {
+    let real = file.canonicalize().map_err(|e| unreadable(e, file))?;
+    rights(&real)?;
+    parents(&real)
+}
+
 fn unreadable(error: std::io::Error, path: &Path) -> LoadError {
     LoadErrorKind::Unreadable(error).at(path)
 }

@@ -5,6 +5,7 @@ mod place;
 
 use super::text::{file_name, shown, size, tidy, word};
 use crate::args::BuildArgs;
+use crate::built::{Built, RECORD};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
@@ -56,6 +57,11 @@ pub(crate) fn run(
         File {
             name: "package.json",
             bytes: package_json(&manifest, version, &package),
+            mode: 0o644,
+        },
+        File {
+            name: RECORD,
+            bytes: Built::from_library(&library).text()?,
             mode: 0o644,
         },
         File {

@@ -1,6 +1,7 @@
 //! Where a build directory goes. It is there as a whole or not at all.
 
 use super::super::text::{file_name, word};
+use crate::built::RECORD;
 use crate::error::CliError;
 use crate::output::Output;
 use openclaw_loader::MANIFEST_FILE;
@@ -120,6 +121,7 @@ fn is_ours(entry: &Path) -> bool {
         "package.json",
         "index.js",
         "bridge.node",
+        RECORD,
         ".DS_Store",
     ]
     .contains(&name.as_str());

@@ -1,5 +1,7 @@
 //! `openclaw chat`.
 
+mod rebuilds;
+
 use crate::home::{Home, Ran};
 use serde_json::Value;
 use std::io::Write;
