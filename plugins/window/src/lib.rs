@@ -45,8 +45,6 @@ export_engine!(Window);
 pub struct Window {
     settings: Settings,
     agent_dir: Option<PathBuf>,
-    /// Opened when first needed.
-    store: Option<Store>,
     host: Host,
 }
 
@@ -69,7 +67,6 @@ impl ContextEngine for Window {
         Ok(Self {
             settings,
             agent_dir: context.agent_dir,
-            store: None,
             host,
         })
     }
@@ -212,18 +209,16 @@ impl Window {
         assembly
     }
 
-    /// Opens the store when it is not open yet. The error says why there is none, or what failed.
+    /// Opens the store for one use. The error says why there is none, or what failed.
     fn with_store<T>(
-        &mut self,
+        &self,
         act: impl FnOnce(&mut Store) -> Result<T, StoreError>,
     ) -> Result<T, String> {
-        let opened = match (self.store.take(), &self.agent_dir) {
-            (Some(store), _) => Ok(store),
-            (None, Some(agent_dir)) => Store::open(agent_dir),
-            (None, None) => return Err("the host named no agent directory".into()),
+        let Some(agent_dir) = &self.agent_dir else {
+            return Err("the host named no agent directory".into());
         };
-        opened
-            .and_then(|store| act(self.store.insert(store)))
+        Store::open(agent_dir)
+            .and_then(|mut store| act(&mut store))
             .map_err(|error| error.to_string())
     }
 
@@ -252,12 +247,7 @@ impl Window {
                 &format!("window placed: {hidden} messages left out, {shown} tokens shown"),
             );
         }
-        // A store that did not open has been reported by `recall`.
-        if let Some(Err(error)) = self
-            .store
-            .as_ref()
-            .map(|store| store.remember(session_id, &memory))
-        {
+        if let Err(error) = self.with_store(|store| store.remember(session_id, &memory)) {
             self.host.log(
                 LogLevel::Warn,
                 &format!("the window's start is not remembered: {error}"),

@@ -1,16 +1,25 @@
 //! The plugin's file: committed turns and what is remembered of each window. Knows SQLite and nothing of budgets.
+//!
+//! One user at a time, by a lock beside the file: a host that reloads the plugin has two copies of SQLite for a while, and
+//! locks within the file belong to the process, so the copies would not see each other.
 
 use crate::memory::Memory;
 use openclaw_interface::{CommitStatus, Messages};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Name of the file in the agent's directory.
 pub(crate) const FILE_NAME: &str = "window.sqlite";
 
-/// How long to wait for another process or session that writes. Its writes take milliseconds.
+/// Name of the file whose lock stands for the other.
+const LOCK_NAME: &str = "window.lock";
+
+/// How often a lock that somebody holds is tried again.
+const RETRY: Duration = Duration::from_millis(2);
+
+/// How long to wait for another process, session or build of the plugin. Its use takes milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const SCHEMA_VERSION: i64 = 1;
@@ -102,22 +111,29 @@ pub(crate) struct Turn<'a> {
     pub(crate) messages: Messages<'a>,
 }
 
-/// An open file.
+/// The file while it is used. Dropped as soon as that is done: others wait.
 #[derive(Debug)]
 pub(crate) struct Store {
     path: PathBuf,
+    // Closed before the lock is given back.
     connection: Connection,
+    _alone: File,
 }
 
 impl Store {
     /// Opens the file in `agent_dir`. A directory or file that is missing is made, for the owner only.
     pub(crate) fn open(agent_dir: &Path) -> Result<Self, StoreError> {
         let path = agent_dir.join(FILE_NAME);
-        match make(agent_dir, &path)
+        let opened = make(agent_dir, &path)
             .map_err(StoreErrorKind::Create)
-            .and_then(|()| connect(&path))
-        {
-            Ok(connection) => Ok(Self { path, connection }),
+            .and_then(|()| lock(&agent_dir.join(LOCK_NAME)))
+            .and_then(|alone| Ok((connect(&path)?, alone)));
+        match opened {
+            Ok((connection, alone)) => Ok(Self {
+                path,
+                connection,
+                _alone: alone,
+            }),
             Err(kind) => Err(StoreError { path, kind }),
         }
     }
@@ -176,6 +192,26 @@ fn make(agent_dir: &Path, path: &Path) -> std::io::Result<()> {
     }
     directory.create(agent_dir)?;
     file.open(path).map(drop)
+}
+
+/// Waits until nobody else uses the plugin's file.
+fn lock(path: &Path) -> Result<File, StoreErrorKind> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(StoreErrorKind::Create)?;
+    let end = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(StoreErrorKind::Create(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= end => {
+                return Err(StoreErrorKind::Busy);
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
+        }
+    }
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreErrorKind> {

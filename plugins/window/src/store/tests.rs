@@ -198,7 +198,10 @@ fn a_newer_or_foreign_file_is_refused_untouched() {
             )
         );
         assert_eq!(std::fs::read(&path).unwrap(), before);
-        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
+        let names = std::fs::read_dir(home.path()).unwrap();
+        let mut names: Vec<_> = names.map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [LOCK_NAME, FILE_NAME]);
     }
 }
 
@@ -333,8 +336,19 @@ fn directory_and_files_are_for_the_owner_only() {
         .unwrap()
         .map(|file| file.unwrap().path())
         .collect();
-    assert_eq!(files.len(), 3);
+    assert_eq!(files.len(), 4);
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
+}
+
+/// Case H-5: two builds in one process do not see each other's locks within the file.
+#[test]
+fn file_has_one_user_at_a_time() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let lock = File::open(home.path().join(LOCK_NAME)).unwrap();
+    assert!(matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
+    drop(store);
+    lock.try_lock().unwrap();
 }
