@@ -82,8 +82,8 @@ impl Standing {
         let validate = format!("`openclaw plugins validate {}`", word(directory));
         match self {
             Self::Failed { .. } => Some(format!(
-                "turns run on {LEGACY_ID} until the engine keeps what it declares; mend and build it, {validate} shows \
-                 every probe"
+                "turns run on {LEGACY_ID} until the engine keeps what it declares; mend and build it; {validate} probes \
+                 it again and shows every probe"
             )),
             Self::NotDeclared => Some(format!(
                 "turns run on {LEGACY_ID}; an engine that stores turns durably says so with `Info::durable_turns`"

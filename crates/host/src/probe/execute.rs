@@ -3,7 +3,7 @@
 //! Engines get no services, as hosts without them exist.
 
 use super::material::{self, MARK, Made};
-use super::script::{Answer, Refusal, Reply, Script, Shown, Step};
+use super::script::{Addition, Answer, Refusal, Reply, Script, Shown, Step};
 use openclaw_interface::hosting::{AssemblyView, EngineInstance, NoServices};
 use openclaw_interface::model::{CommitStatus, CreateContext};
 use openclaw_interface::{EngineError, Message};
@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use std::io::{self, BufRead};
 use std::time::Instant;
 
-/// Letters of a prompt addition that are told when it is not the expected one.
-const TOLD_CHARS: usize = 120;
+/// Characters of a prompt addition that the parent gets, to tell a difference in it.
+const START_CHARS: usize = 8 * 1024;
 
 /// Runs the script that stands on the first line of `input`, and says on `say`, line by line, what comes of it. `input`
 /// stays open for as long as the parent lives.
@@ -187,9 +187,13 @@ fn shown(view: AssemblyView<'_>) -> Shown {
     let addition = view.system_prompt_addition();
     Shown {
         messages: picked.collect(),
-        addition: addition.map(|text| {
-            let start: String = text.chars().take(TOLD_CHARS).collect();
-            format!("`{start}` ({})", identity(text))
+        addition: addition.map(|text| Addition {
+            start: text
+                .chars()
+                .take(START_CHARS)
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect(),
+            identity: identity(text),
         }),
         has_mark_in_messages: fresh.iter().any(|text| text.contains(MARK)),
         has_mark_in_addition: addition.is_some_and(|text| text.contains(MARK)),

@@ -3,7 +3,7 @@
 use super::control::{Control, UNDISTURBED, as_shown};
 use super::identity::push;
 use super::material::{MARK, prompt};
-use super::script::{Answer, Step};
+use super::script::Step;
 use super::verdict::{Report, Shortfall};
 use super::{Lab, ProbeError};
 
@@ -13,69 +13,68 @@ const UNFINISHED: &str = "fence-unfinished-turn";
 /// The probes of this file, in order.
 pub(super) const NAMES: &[&str] = &[BOOTSTRAP, UNFINISHED];
 
-const AGENT: &str = "fence";
+/// An engine repeats what the host adds itself.
+const REPEATED: &str = "the prompt of the turn in progress stands in a new message of its own assemble; the host alone \
+                        must add it";
+
+/// The start of a sentence that ends with where the mark was.
+const LEFT: &str = "a turn was left unfinished behind assemble, and the next turn must know nothing of it; its assemble";
 
 /// Turns before the one that is left unfinished.
 const BEFORE: u32 = 2;
 
+/// Both probes are one process: what an engine forgets with its process is not their business.
 pub(super) fn probes(
     lab: &Lab<'_>,
     control: &Control,
     report: &mut Report,
 ) -> Result<(), ProbeError> {
-    report.probe(BOOTSTRAP, &[UNDISTURBED], || {
-        let mut steps: Vec<Step> = (1..=BEFORE).flat_map(whole).collect();
-        let turn = BEFORE + 1;
-        steps.extend(Step::opening(turn));
-        steps.push(Step::Dispose);
-        steps.extend(Step::turn(turn));
-        let shown = steps.len() - 1;
-        steps.extend([Step::commit(turn), Step::Dispose]);
-        let run = lab.run(AGENT, steps)?;
-        let after = "after a turn that ended behind bootstrap and maintain";
-        control.agrees(lab, turn, run.answer(shown)?, after)
-    })?;
-    report.probe(UNFINISHED, &[BOOTSTRAP], || unfinished(lab, control))
-}
-
-/// Leaves a turn after two attempts, and looks for its mark in them and in the turn that comes instead.
-fn unfinished(lab: &Lab<'_>, control: &Control) -> Result<(), Shortfall> {
-    let turn = BEFORE + 2;
+    let mut steps: Vec<Step> = (1..=BEFORE).flat_map(whole).collect();
+    let (first, second) = (BEFORE + 1, BEFORE + 2);
+    steps.extend(Step::opening(first));
+    steps.push(Step::Dispose);
+    steps.extend(Step::turn(first));
+    let behind_bootstrap = steps.len() - 1;
+    steps.extend([Step::commit(first), Step::Dispose]);
+    steps.extend(Step::opening(second));
     let marked = Step::Assemble {
-        turn,
-        prompt: Some(format!("{} ({MARK})", prompt(turn))),
+        turn: second,
+        prompt: Some(format!("{} ({MARK})", prompt(second))),
     };
-    let mut steps = Step::opening(turn);
     let attempts = [push(&mut steps, marked.clone()), push(&mut steps, marked)];
     steps.push(Step::Dispose);
-    steps.extend(Step::turn(turn));
-    let instead = steps.len() - 1;
+    steps.extend(Step::turn(second));
+    let behind_assemble = steps.len() - 1;
     steps.push(Step::Dispose);
-    let run = lab.run(AGENT, steps)?;
-    for attempt in attempts {
-        let answer: &Answer = run.answer(attempt)?;
-        if as_shown(turn, answer)?.has_mark_in_messages {
-            return Err(Shortfall::Broken(
-                "the prompt of the turn in progress stands in a new message of its own assemble; it must come from the \
-                 host alone"
-                    .into(),
-            ));
+
+    let mut ran = None;
+    report.probe(BOOTSTRAP, &[UNDISTURBED], || {
+        let run = ran.insert(lab.run("fence", steps)?);
+        let after = "after a turn that ended behind bootstrap and maintain";
+        control.agrees(lab, first, run.answer(behind_bootstrap)?, after)
+    })?;
+    report.probe(UNFINISHED, &[BOOTSTRAP], || {
+        let Some(run) = &ran else { return Ok(()) };
+        for attempt in attempts {
+            if as_shown(second, run.answer(attempt)?)?.has_mark_in_messages {
+                return Err(Shortfall::Broken(REPEATED.into()));
+            }
         }
-    }
-    let answer = run.answer(instead)?;
-    let shown = as_shown(turn, answer)?;
-    if shown.has_mark_in_messages || shown.has_mark_in_addition {
-        let place = match shown.has_mark_in_messages {
-            true => "a new message",
-            false => "the system prompt addition",
-        };
-        return Err(Shortfall::Broken(format!(
-            "a turn was left unfinished after assemble; the turn after it must know nothing of it, and its assemble has \
-             the prompt of the unfinished turn in {place}"
-        )));
-    }
-    let after = "after a turn that was left unfinished behind assemble";
-    control.agrees(lab, turn, answer, after)
+        let answer = run.answer(behind_assemble)?;
+        let shown = as_shown(second, answer)?;
+        for (has_mark, place) in [
+            (shown.has_mark_in_messages, "a new message"),
+            (shown.has_mark_in_addition, "the system prompt addition"),
+        ] {
+            if has_mark {
+                return Err(Shortfall::Broken(format!(
+                    "{LEFT} has its prompt in {place}"
+                )));
+            }
+        }
+        let after = "after a turn that was left unfinished behind assemble";
+        control.agrees(lab, second, answer, after)
+    })
 }
 
 fn whole(turn: u32) -> Vec<Step> {

@@ -200,8 +200,17 @@ impl<'a> Lab<'a> {
     /// Runs a script to its end.
     fn run(&self, agent: &str, steps: Vec<Step>) -> Result<Run, ProbeError> {
         let count = steps.len();
+        let started = Instant::now();
         let (mut child, mut run) = self.start(agent, steps)?;
+        let loaded = started.elapsed();
         child.follow(count, &mut run)?;
+        tracing::debug!(
+            agent,
+            steps = count,
+            loaded_ms = loaded.as_millis(),
+            elapsed_ms = started.elapsed().as_millis(),
+            "probe script done"
+        );
         Ok(run)
     }
 }

@@ -6,6 +6,10 @@ use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
 
+/// Characters told of an addition that is not the expected one, and how many of them before the difference.
+const TOLD_CHARS: usize = 100;
+const BEFORE_CHARS: usize = 30;
+
 /// What a child does with an engine. Everything lies in `scratch`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,12 +117,22 @@ pub(super) enum Answer {
 pub(super) struct Shown {
     /// Places in the input, and new messages by size and hash.
     pub(super) messages: Vec<String>,
-    /// The addition to the system prompt by size, hash and beginning.
-    pub(super) addition: Option<String>,
+    /// The addition to the system prompt.
+    pub(super) addition: Option<Addition>,
     /// Whether the unfinished turn's mark stands in a new message.
     pub(super) has_mark_in_messages: bool,
     /// Whether it stands in the addition.
     pub(super) has_mark_in_addition: bool,
+}
+
+/// An addition to the system prompt, as far as it is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Addition {
+    /// Its beginning, in one line.
+    pub(super) start: String,
+    /// Size and hash of all of it.
+    pub(super) identity: String,
 }
 
 impl Step {
@@ -175,13 +189,8 @@ impl fmt::Display for Answer {
 impl Shown {
     /// How `other` differs, in words.
     pub(super) fn difference(&self, other: &Self) -> String {
-        let place = self
-            .messages
-            .iter()
-            .zip(&other.messages)
-            .position(|(one, two)| one != two);
-        let none = "nothing".to_owned();
-        if let Some(place) = place {
+        let mut pairs = self.messages.iter().zip(&other.messages);
+        if let Some(place) = pairs.position(|(one, two)| one != two) {
             let (one, two) = (&self.messages[place], &other.messages[place]);
             return format!("expected {one} at place {place}, found {two}");
         }
@@ -189,11 +198,71 @@ impl Shown {
             let (one, two) = (self.messages.len(), other.messages.len());
             return format!("expected {one} messages, found {two}");
         }
-        let addition = |shown: &Self| shown.addition.clone().unwrap_or_else(|| none.clone());
+        let (one, two) = (self.addition.as_ref(), other.addition.as_ref());
+        let start = |addition: Option<&Addition>| addition.map_or("", |it| &it.start).to_owned();
+        let same = start(one)
+            .chars()
+            .zip(start(two).chars())
+            .take_while(|(one, two)| one == two)
+            .count();
         format!(
-            "expected as addition {}, found {}",
-            addition(self),
-            addition(other)
+            "expected in the system prompt addition {}, found {}",
+            told(one, same),
+            told(two, same)
         )
+    }
+}
+
+/// An addition from a little before its character `from` on.
+fn told(addition: Option<&Addition>, from: usize) -> String {
+    let Some(Addition { start, identity }) = addition else {
+        return "nothing".to_owned();
+    };
+    let from = from.saturating_sub(BEFORE_CHARS);
+    let part: String = start.chars().skip(from).take(TOLD_CHARS).collect();
+    let dots = if from > 0 { "…" } else { "" };
+    format!("`{dots}{part}` ({identity})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn difference_is_told_where_it_is() {
+        let shown = |messages: &[&str], addition: Option<String>| Shown {
+            messages: messages.iter().map(|it| (*it).to_owned()).collect(),
+            addition: addition.map(|start| Addition {
+                identity: format!("{} bytes", start.len()),
+                start,
+            }),
+            ..Shown::default()
+        };
+        let check = |one: &Shown, two: &Shown, expected: &str| {
+            assert_eq!(one.difference(two), expected);
+        };
+        check(
+            &shown(&["a", "b"], None),
+            &shown(&["a", "c"], None),
+            "expected b at place 1, found c",
+        );
+        check(
+            &shown(&["a"], None),
+            &shown(&[], None),
+            "expected 1 messages, found 0",
+        );
+        check(
+            &shown(&[], Some(format!("{}one", "x".repeat(100)))),
+            &shown(&[], Some(format!("{}two", "x".repeat(100)))),
+            &format!(
+                "expected in the system prompt addition `…{0}one` (103 bytes), found `…{0}two` (103 bytes)",
+                "x".repeat(BEFORE_CHARS)
+            ),
+        );
+        check(
+            &shown(&[], None),
+            &shown(&[], Some("note".into())),
+            "expected in the system prompt addition nothing, found `note` (4 bytes)",
+        );
     }
 }
