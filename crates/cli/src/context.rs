@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use openclaw_config::{Config, NativeSettings, Paths, WriteOptions, resolve};
 use openclaw_host::Ambient;
+use openclaw_loader::Trust;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) const AGENT_ID: &str = "main";
 
 /// Where this process is. The one place that reads the real environment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) paths: Paths,
     pub(crate) current_dir: PathBuf,
@@ -51,6 +52,14 @@ impl Context {
             read.settings,
             read.faults.iter().map(ToString::to_string).collect(),
         ))
+    }
+
+    /// What the operator allows of a plugin, whoever installed it.
+    pub(crate) fn trust(&self) -> Result<Trust, CliError> {
+        Ok(Trust {
+            allowed: self.native_settings()?.0.allowed_libraries,
+            ..Trust::default()
+        })
     }
 
     /// How `openclaw.json` may be written.

@@ -16,6 +16,7 @@ mod installs;
 mod logging;
 mod models;
 mod output;
+mod probing;
 mod rebuilds;
 mod turns;
 mod usage;
@@ -64,5 +65,6 @@ fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
         Command::Plugins(args) => commands::plugins::run(&context, args, output),
         Command::Sessions(args) => commands::sessions::run(&context, args, output),
         Command::Doctor => commands::doctor::run(&context, output),
+        Command::ProbeEngine => probing::run_script(output),
     }
 }

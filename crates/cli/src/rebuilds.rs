@@ -4,8 +4,11 @@
 //! that `plugins build` made it from. A plain `cargo build` so finds its way into the directory, and from there into the host.
 
 use crate::built::Built;
+use crate::context::Context;
+use crate::engines::Engines;
 use crate::error::{CliError, chain};
 use crate::output::Talk;
+use crate::probing;
 use openclaw_host::{Host, Reloaded};
 use openclaw_loader::{BuildDirectory, Watch, check_file, inspect};
 use std::fs;
@@ -25,6 +28,7 @@ pub(crate) struct Rebuilds {
 
 /// What is followed.
 struct Followed {
+    context: Context,
     host: Arc<Host>,
     engine_id: String,
     directory: PathBuf,
@@ -33,6 +37,7 @@ struct Followed {
 impl Rebuilds {
     /// Follows the build directory of an engine. Each new build, taken or not, is told in one line on stderr.
     pub(crate) fn follow(
+        context: &Context,
         host: Arc<Host>,
         engine_id: &str,
         directory: &Path,
@@ -40,6 +45,7 @@ impl Rebuilds {
         let libraries = Built::read(directory).map(|built| built.cargo_libraries);
         let paths = std::iter::once(directory.to_owned()).chain(libraries.into_iter().flatten());
         let followed = Followed {
+            context: context.clone(),
             host,
             engine_id: engine_id.to_owned(),
             directory: directory.to_owned(),
@@ -65,6 +71,7 @@ impl Followed {
             }
             return;
         }
+        self.probe();
         match self.host.reload(&self.engine_id) {
             Ok(Reloaded::Unchanged { .. }) => {}
             Ok(Reloaded::Replaced { generation, sha256 }) => Talk.talk(&format!(
@@ -73,6 +80,14 @@ impl Followed {
                 &sha256[..sha256.len().min(12)]
             )),
             Err(error) => self.keeps_serving(&chain(&error), Some(&error.help())),
+        }
+    }
+
+    /// Tries the new build out, so that what it promises is known before it serves. What is wrong with the directory, the
+    /// reload tells.
+    fn probe(&self) {
+        if let Ok(engines) = Engines::read(&self.context) {
+            probing::ensure(&self.context, &engines);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::ambient::Ambient;
 use crate::history::Histories;
 use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Model, Tools};
+use crate::probe::ProbeCache;
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
 use crate::reload::{ReloadError, Reloaded};
@@ -65,6 +66,7 @@ pub struct Host {
     health_dir: PathBuf,
     store: Mutex<Store>,
     registry: Registry,
+    probes: ProbeCache,
     lanes: Lanes,
     histories: Histories,
 }
@@ -90,6 +92,7 @@ impl Host {
             quarantine,
             settings.ambient.clone(),
         );
+        let probes = ProbeCache::new(&settings.native_dir);
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
         let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
@@ -98,6 +101,7 @@ impl Host {
             health_dir,
             store: Mutex::new(store),
             registry,
+            probes,
             lanes,
             histories: Histories::new(HISTORY_LIMIT_BYTES),
         })
@@ -168,6 +172,10 @@ impl Host {
 
     pub(crate) fn enter(&self, session_key: &str) -> Result<Lane, LaneError> {
         self.lanes.enter(session_key)
+    }
+
+    pub(crate) fn probes(&self) -> &ProbeCache {
+        &self.probes
     }
 
     pub(crate) fn registry(&self) -> &Registry {

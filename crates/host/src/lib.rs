@@ -26,6 +26,7 @@ mod host;
 mod lane;
 mod legacy;
 mod model;
+mod probe;
 mod quarantine;
 mod registry;
 mod reload;
@@ -45,6 +46,10 @@ pub use model::{
     ToolOutcome, ToolSpec, Tools, Usage,
 };
 pub use openclaw_loader::{Census, Trust};
+pub use probe::{
+    Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed, Refusal, Verdict, probe,
+    run_probe_script,
+};
 pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
 pub use registry::PluginSource;
 pub use reload::{ReloadError, Reloaded};

@@ -273,9 +273,14 @@ impl Registered {
 
     /// What the engine says of itself; `None` for the built-in engine, of which nothing has to be known.
     pub(crate) fn info(&self) -> Option<&Info> {
+        self.plugin().map(|plugin| &plugin.info)
+    }
+
+    /// The plugin that brings it; `None` for the built-in engine.
+    pub(crate) fn plugin(&self) -> Option<&Plugin> {
         match self {
             Self::BuiltIn(_) => None,
-            Self::Plugin(generation) => Some(&generation.plugin.info),
+            Self::Plugin(generation) => Some(&generation.plugin),
         }
     }
 
@@ -285,7 +290,7 @@ impl Registered {
 }
 
 /// An error with its causes, joined.
-fn one_line(error: &LoadError) -> String {
+pub(crate) fn one_line(error: &LoadError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -27,7 +27,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, CliError> {
     let mut turns = Turns::open(context, args.model.as_deref(), output)?;
-    let _builds = turns.follow_builds().unwrap_or_else(|error| {
+    let _builds = turns.follow_builds(context).unwrap_or_else(|error| {
         output.warning(&error.to_string());
         None
     });

@@ -7,6 +7,7 @@ use crate::engines::Engines;
 use crate::error::CliError;
 use crate::models::{self, Chosen};
 use crate::output::Output;
+use crate::probing;
 use crate::rebuilds::Rebuilds;
 use openclaw_agent::{PromptFacts, system_prompt};
 use openclaw_host::{Host, HostSettings, NoTools, SystemPrompt, TurnOutcome, TurnRequest};
@@ -58,11 +59,13 @@ impl Turns {
     }
 
     /// Keeps the host on the newest build of its engine for as long as the answer lives; `None` when no plugin serves.
-    pub(crate) fn follow_builds(&self) -> Result<Option<Rebuilds>, CliError> {
+    pub(crate) fn follow_builds(&self, context: &Context) -> Result<Option<Rebuilds>, CliError> {
         let engine_id = self.host.slot().engine_id();
         let directory = self.host.plugin_directory(engine_id);
         directory
-            .map(|directory| Rebuilds::follow(Arc::clone(&self.host), engine_id, directory))
+            .map(|directory| {
+                Rebuilds::follow(context, Arc::clone(&self.host), engine_id, directory)
+            })
             .transpose()
     }
 
@@ -120,6 +123,7 @@ pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, 
     // Ahead of the first library: its code prints what it likes, even when it is only opened.
     output.keep_stdout();
     let engines = Engines::read(context)?;
+    probing::ensure(context, &engines);
     let (native, faults) = context.native_settings()?;
     for fault in faults {
         output.warning(&format!("native.json5: {fault}"));

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A temporary directory with a home and a current directory for the command.
 pub(crate) struct Home {
@@ -20,10 +21,25 @@ pub(crate) struct Ran {
 }
 
 impl Home {
+    /// A home in which the window engine has been probed already, as far as it has its default settings: probing takes
+    /// seconds.
     pub(crate) fn new() -> Self {
+        let home = Self::bare();
+        for (name, verdict) in window_verdicts() {
+            write(&home.probes().join(name), verdict);
+        }
+        home
+    }
+
+    /// A home in which nothing has happened.
+    pub(crate) fn bare() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory can be made");
         fs::create_dir(root.path().join("here")).expect("a directory can be made");
         Self { root }
+    }
+
+    fn probes(&self) -> PathBuf {
+        self.state_dir().join("native/probes")
     }
 
     /// A path in the current directory of the command.
@@ -86,11 +102,16 @@ impl Home {
 
 /// Links the test engine `unruly`, selects it as `slot` and gives it `settings`.
 pub(crate) fn select_unruly(home: &Home, slot: &str, settings: Value) -> PathBuf {
-    let directory = support::build_directory("unruly", &home.path("plugins"));
+    select(home, "unruly", slot, settings)
+}
+
+/// Links test engine `name`, selects it as `slot` and gives it `settings`; by hand, so that it is not probed.
+pub(crate) fn select(home: &Home, name: &str, slot: &str, settings: Value) -> PathBuf {
+    let directory = support::build_directory(name, &home.path("plugins"));
     let config = serde_json::json!({ "plugins": {
         "load": { "paths": [directory] },
         "slots": { "contextEngine": slot },
-        "entries": { "unruly": { "enabled": true, "config": settings } },
+        "entries": { (name): { "enabled": true, "config": settings } },
     } });
     home.write_config(&config.to_string());
     directory
@@ -138,4 +159,26 @@ pub(crate) fn write(path: &Path, text: &str) {
     let directory = path.parent().expect("a file lies in a directory");
     fs::create_dir_all(directory).expect("a directory can be made");
     fs::write(path, text).expect("a file can be written");
+}
+
+/// What probing the window engine found, by file name; probed once.
+fn window_verdicts() -> &'static [(String, String)] {
+    static VERDICTS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    VERDICTS.get_or_init(|| {
+        let home = Home::bare();
+        let plugin = support::build_directory("window", &home.path("plugins"));
+        let link = [
+            "plugins".as_ref(),
+            "install".as_ref(),
+            "-l".as_ref(),
+            plugin.as_os_str(),
+        ];
+        home.finish(&mut home.command(link)).succeeds();
+        let files = fs::read_dir(home.probes()).expect("a verdict was kept");
+        let read = files.flatten().map(|file| {
+            let text = fs::read_to_string(file.path()).expect("a verdict is text");
+            (file.file_name().to_string_lossy().into_owned(), text)
+        });
+        read.collect()
+    })
 }

@@ -91,6 +91,7 @@ fn crate_becomes_a_build_directory_that_can_be_linked() {
     assert_eq!(
         names,
         [
+            (".openclaw-build.json".to_owned(), 0o644),
             (LIBRARY.to_owned(), 0o755),
             (MANIFEST.to_owned(), 0o644),
             ("package.json".to_owned(), 0o644)
@@ -135,7 +136,7 @@ fn build_directory_that_is_there_is_replaced_as_a_whole() {
         "",
     );
     build(&home, "engine --out made").succeeds();
-    assert_eq!(fs::read_dir(&made).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(&made).unwrap().count(), 4);
     assert!(made.join(LIBRARY).exists());
     // Nothing is left beside it.
     let mut names: Vec<_> = fs::read_dir(home.path(""))

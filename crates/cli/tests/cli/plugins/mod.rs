@@ -4,7 +4,9 @@ mod build;
 mod install;
 mod install_config;
 mod list;
+mod probing;
 mod trust;
+mod validate;
 mod wrong_directory;
 
 use crate::home::{Home, Ran, write};
