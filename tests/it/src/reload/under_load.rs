@@ -51,6 +51,15 @@ fn answered(host: &Host, session: &str, model: &mut ScriptedModel) -> Option<u64
     }
 }
 
+/// Lets the threads end, also when a check has failed.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Case H-8: 1,000 reloads under the turns of four threads; every tenth build panics.
 #[test]
 fn every_turn_is_answered_by_the_old_or_the_new_build() {
@@ -61,8 +70,10 @@ fn every_turn_is_answered_by_the_old_or_the_new_build() {
     let home = home(plain()).reloading(Duration::from_secs(60), RELOADS);
     let host = home.host();
     put(&home, &Build::named("good-0"));
+    host.reload(ENGINE).unwrap();
     let (is_over, turns) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
+        let _over = Over(&is_over);
         for thread in 0..4 {
             let (host, is_over, turns) = (&host, &is_over, &turns);
             scope.spawn(move || {
@@ -97,7 +108,6 @@ fn every_turn_is_answered_by_the_old_or_the_new_build() {
                 std::thread::yield_now();
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     put(&home, &Build::named("good-last"));
     host.reload(ENGINE).unwrap();

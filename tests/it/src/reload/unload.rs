@@ -20,7 +20,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        build_directory("unloadable", home.path());
+        let _directory = build_directory("unloadable", home.path());
         let libraries = Libraries::below(&home.path().join("private"));
         Self { home, libraries }
     }
@@ -119,6 +119,7 @@ fn library_that_does_not_promise_to_be_unloadable_stays_mapped() {
 }
 
 /// A failure leaves nobody knows what behind.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn library_of_a_failed_engine_stays_mapped() {
     let bench = Bench::new();
@@ -126,9 +127,7 @@ fn library_of_a_failed_engine_stays_mapped() {
     let failed = bench.load(&Build::named("two"));
     failed.keep_mapped();
     drop(failed);
-    let census = bench.libraries.census();
-    assert_eq!(census.leaked + census.unloaded, 2);
-    assert!(census.leaked >= 1, "{census:?}");
+    bench.counts(0, 1, 1);
 }
 
 /// Case H-2: the system keeps a library for the sake of a destructor or thread of it, and nothing crashes when they end.
