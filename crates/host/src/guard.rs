@@ -3,6 +3,7 @@
 //! Every failure of a plugin's engine sets it aside for this process. The built-in engine is never set aside.
 
 use crate::ambient::Ambient;
+use crate::handover::Ticket;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use crate::registry::{Generation, create};
@@ -31,11 +32,9 @@ pub(crate) enum Hook<T> {
 pub(crate) struct Guarded {
     /// Registered id.
     pub(crate) engine_id: String,
-    /// Version the engine gives.
-    pub(crate) version: Option<String>,
-    /// The build it was made by; `None` for the built-in engine.
-    pub(crate) generation: Option<Arc<Generation>>,
     instance: EngineInstance,
+    /// For the build it was made by; `None` for the built-in engine. Goes after the instance.
+    ticket: Option<Ticket>,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
     timings: Vec<(&'static str, u64)>,
@@ -44,17 +43,16 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     pub(crate) fn new(
-        (engine_id, version): (String, Option<String>),
-        generation: Option<Arc<Generation>>,
+        engine_id: &str,
+        ticket: Option<Ticket>,
         instance: EngineInstance,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
         Self {
-            engine_id,
-            version,
-            generation,
+            engine_id: engine_id.to_owned(),
             instance,
+            ticket,
             quarantine,
             ambient,
             timings: Vec::new(),
@@ -64,6 +62,11 @@ impl Guarded {
 
     pub(crate) fn is_legacy(&self) -> bool {
         self.engine_id == LEGACY_ID
+    }
+
+    /// The build it was made by; `None` for the built-in engine.
+    pub(crate) fn generation(&self) -> Option<&Generation> {
+        self.ticket.as_ref().map(|ticket| &*ticket.generation)
     }
 
     /// Hook names and microseconds, in call order.
@@ -143,14 +146,14 @@ impl Guarded {
 
     /// What a failed engine left behind is unknown: its code stays.
     fn keep_mapped(&self) {
-        if let Some(generation) = &self.generation {
+        if let Some(generation) = self.generation() {
             generation.plugin.keep_mapped();
         }
     }
 
     fn fail(&self, operation: &str, error: EngineError) -> QuarantineRecord {
         self.keep_mapped();
-        let generation = self.generation.as_deref();
+        let generation = self.generation();
         let record = QuarantineRecord {
             engine_id: self.engine_id.clone(),
             operation: operation.to_owned(),

@@ -33,6 +33,9 @@ pub struct HostSettings {
     pub strict: bool,
     /// How long to wait for another process that runs a turn in the same session.
     pub lane_wait: Duration,
+    /// How long the first turns after a reload wait for those that still run on the old build. Past it they run on the
+    /// old one as well: two builds never have instances at the same time.
+    pub handover_wait: Duration,
     /// Libraries that may stay mapped after a reload has replaced them. Past it a reload is refused.
     pub leaked_generations: u64,
     /// Time and fresh ids.
@@ -88,7 +91,7 @@ impl Host {
         let registry = Registry::new(
             settings.plugins.clone(),
             &settings.native_dir.join("run"),
-            settings.leaked_generations,
+            (settings.leaked_generations, settings.handover_wait),
             quarantine,
             settings.ambient.clone(),
         );

@@ -21,6 +21,7 @@
 mod ambient;
 mod check;
 mod guard;
+mod handover;
 mod history;
 mod host;
 mod lane;

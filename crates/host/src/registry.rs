@@ -2,6 +2,7 @@
 
 use crate::ambient::Ambient;
 use crate::guard::{Guarded, try_out};
+use crate::handover::Handover;
 use crate::legacy::{LEGACY_ID, Legacy};
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use crate::reload::{ReloadError, Reloaded};
@@ -17,6 +18,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Where a plugin is, and what it is told.
 #[derive(Clone, Debug)]
@@ -65,6 +67,7 @@ pub(crate) struct Registry {
     loaded: Mutex<HashMap<String, Arc<Generation>>>,
     /// Held for the length of a reload: one at a time.
     reloading: Mutex<()>,
+    handover: Arc<Handover>,
     leak_limit: u64,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
@@ -72,11 +75,11 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// - `private_dir`: where private copies of libraries are made.
-    /// - `leak_limit`: replaced libraries that may stay mapped.
+    /// - `limits`: replaced libraries that may stay mapped, and how long a new build waits for the old one.
     pub(crate) fn new(
         sources: Vec<PluginSource>,
         private_dir: &Path,
-        leak_limit: u64,
+        (leak_limit, handover_wait): (u64, Duration),
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
@@ -88,6 +91,7 @@ impl Registry {
             libraries: Libraries::below(private_dir),
             loaded: Mutex::default(),
             reloading: Mutex::default(),
+            handover: Handover::new(handover_wait),
             leak_limit,
             quarantine,
             ambient,
@@ -143,18 +147,25 @@ impl Registry {
     ) -> Result<Guarded, Box<QuarantineRecord>> {
         let id = registered.id();
         let services = Services::new(id, Arc::clone(cancelled));
-        let (made, generation) = match registered {
+        let (instance, ticket) = match registered {
             Registered::BuiltIn(factory) => (factory.create(context, services), None),
-            Registered::Plugin(generation) => {
-                let made = create(&generation.plugin, context, services);
-                (made, Some(generation))
+            Registered::Plugin(wanted) => {
+                let ticket = self.handover.enter(wanted);
+                let generation = &ticket.generation;
+                // Another build than wanted may have failed meanwhile.
+                if let Some(record) = self.quarantine.record(id, Some(generation.number)) {
+                    return Err(Box::new(record));
+                }
+                (create(&generation.plugin, context, services), Some(ticket))
             }
         };
-        let failed = |error| self.set_aside(id, "factory", error, generation.map(Arc::as_ref));
-        let instance = made.map_err(failed)?;
+        let instance = instance.map_err(|error| {
+            let generation = ticket.as_ref().map(|ticket| &*ticket.generation);
+            self.set_aside(id, "factory", error, generation)
+        })?;
         Ok(Guarded::new(
-            (id.to_owned(), registered.version()),
-            generation.cloned(),
+            id,
+            ticket,
             instance,
             Arc::clone(&self.quarantine),
             self.ambient.clone(),
@@ -190,8 +201,14 @@ impl Registry {
         }
         self.check_budget()?;
         let plugin = vetted.load(&self.libraries)?;
+        // Not in the agent's directory: instances of the old build may be at work there.
+        let scratch = self.libraries.scratch().map_err(ReloadError::Scratch)?;
+        let context = CreateContext {
+            agent_dir: Some(scratch.path().to_owned()),
+            ..context.clone()
+        };
         let services = Services::new(engine_id, Arc::default());
-        let tried = try_out(&plugin, context, services);
+        let tried = try_out(&plugin, &context, services);
         tried.map_err(|(operation, error)| ReloadError::Trial {
             engine_id: engine_id.to_owned(),
             operation,
@@ -282,10 +299,6 @@ impl Registered {
             Self::BuiltIn(_) => None,
             Self::Plugin(generation) => Some(&generation.plugin),
         }
-    }
-
-    fn version(&self) -> Option<String> {
-        self.info().and_then(|info| info.version.clone())
     }
 }
 

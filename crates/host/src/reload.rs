@@ -2,6 +2,7 @@
 
 use openclaw_interface::EngineError;
 use openclaw_loader::LoadError;
+use std::io;
 use std::path::PathBuf;
 
 /// What a reload did.
@@ -43,6 +44,9 @@ pub enum ReloadError {
         /// What is there.
         found: String,
     },
+    /// The new build could not be tried out.
+    #[error("cannot make a directory to try the new build in")]
+    Scratch(#[source] io::Error),
     /// The new build was loaded, and failed when it was tried out.
     #[error("the new build of engine `{engine_id}` does not work: {operation} failed")]
     Trial {
@@ -73,6 +77,7 @@ impl ReloadError {
             Self::BuiltIn => "reload/built-in",
             Self::Load(error) => error.code(),
             Self::OtherEngine { .. } => "reload/other-engine",
+            Self::Scratch(_) => "reload/scratch",
             Self::Trial { .. } => "reload/trial",
             Self::Budget { .. } => "reload/budget",
         }
@@ -90,6 +95,7 @@ impl ReloadError {
             Self::OtherEngine { wanted, .. } => {
                 format!("build `{wanted}` there again, or link the other engine under its own id")
             }
+            Self::Scratch(_) => "check the permissions and the space on disk below native/run".into(),
             Self::Trial { .. } => {
                 "mend the engine and build it again; the old build goes on serving".into()
             }

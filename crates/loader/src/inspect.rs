@@ -12,6 +12,10 @@ use openclaw_interface::{CONTRACT_MAJOR, CONTRACT_MINOR};
 /// One of them is what a library hands the engine over with: the root module, or the table of the C door.
 const ENTRY_SYMBOLS: [&str; 2] = [ROOT_SYMBOL, c::ENTRY_SYMBOL];
 
+/// Libraries that one library may need, and the longest name of one.
+const MAX_NEEDED: usize = 512;
+const MAX_NAME_BYTES: usize = 4096;
+
 /// What is known of an engine library that may be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryFacts {
@@ -216,24 +220,30 @@ fn elf_facts(bytes: &[u8]) -> Result<(LibraryFacts, bool), InspectFault> {
         ));
     }
     let mut note = None;
+    let mut is_stack_described = false;
     for segment in file.elf_program_headers() {
         if segment.p_type(endian) == elf::PT_INTERP {
             return Err(InspectFault::NotALibrary("it is an executable".into()));
         }
-        if segment.p_type(endian) == elf::PT_GNU_STACK
-            && segment.p_flags(endian).contains(elf::PF_X)
-        {
-            return Err(InspectFault::ExecutableStack);
+        if segment.p_type(endian) == elf::PT_GNU_STACK {
+            is_stack_described = true;
+            if segment.p_flags(endian).contains(elf::PF_X) {
+                return Err(InspectFault::ExecutableStack);
+            }
         }
         note = note.or(elf_note(segment, endian, bytes)?);
     }
     let note = note.ok_or(InspectFault::NoNote)?;
+    // The system takes silence for consent.
+    if !is_stack_described {
+        return Err(InspectFault::ExecutableStack);
+    }
     let table = file.elf_dynamic_table().map_err(damaged)?;
     let mut needed = Vec::new();
     for entry in table.iter() {
         if entry.tag == elf::DT_NEEDED {
-            needed
-                .push(String::from_utf8_lossy(table.string(entry).map_err(damaged)?).into_owned());
+            needed.push(library_name(table.string(entry).map_err(damaged)?)?);
+            check_count(&needed)?;
         }
     }
     let has_entry = file.dynamic_symbols().any(|symbol| {
@@ -243,6 +253,23 @@ fn elf_facts(bytes: &[u8]) -> Result<(LibraryFacts, bool), InspectFault> {
                 .is_ok_and(|name| ENTRY_SYMBOLS.contains(&name))
     });
     Ok((LibraryFacts { note, needed }, has_entry))
+}
+
+/// A damaged table names the same long text over and over: what is kept of it has a bound.
+fn library_name(name: &[u8]) -> Result<String, InspectFault> {
+    if name.len() > MAX_NAME_BYTES {
+        let reason = format!("it needs a library whose name has {} bytes", name.len());
+        return Err(InspectFault::Damaged(reason));
+    }
+    Ok(String::from_utf8_lossy(name).into_owned())
+}
+
+fn check_count(needed: &[String]) -> Result<(), InspectFault> {
+    if needed.len() > MAX_NEEDED {
+        let reason = format!("it needs more than {MAX_NEEDED} libraries");
+        return Err(InspectFault::Damaged(reason));
+    }
+    Ok(())
 }
 
 /// Refuses a file that is shorter than its tables say: mapping it would be a bus error later.
@@ -335,7 +362,8 @@ fn mach_o_needed(file: &MachOFile64<'_, Endianness>) -> Result<Vec<String>, Insp
     while let Some(command) = commands.next().map_err(damaged)? {
         if let Some(dylib) = command.dylib().map_err(damaged)? {
             let name = command.string(endian, dylib.dylib.name).map_err(damaged)?;
-            needed.push(String::from_utf8_lossy(name).into_owned());
+            needed.push(library_name(name)?);
+            check_count(&needed)?;
         }
     }
     Ok(needed)

@@ -36,7 +36,7 @@ pub use directory::{BuildDirectory, library_file_name};
 pub use discover::{Discovery, discover};
 pub use error::{LoadError, LoadErrorKind};
 pub use inspect::{InspectFault, LibraryFacts, inspect};
-pub use libraries::{Census, Libraries};
+pub use libraries::{Census, Libraries, Scratch};
 pub use manifest::{MANIFEST_FILE, Manifest};
 pub use plugin::{Plugin, Vetted};
 pub use settings::check_settings;

@@ -90,9 +90,13 @@ impl Libraries {
         }
     }
 
-    /// A fresh directory for one copy, whose name this process never used before: the system's loader takes a known name
-    /// for the library it already has.
-    pub(crate) fn room(&self) -> io::Result<Room> {
+    /// A fresh private directory, whose name this process never used before: the system's loader takes a known name for the
+    /// library it already has.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn scratch(&self) -> io::Result<Scratch> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         fs::create_dir_all(&self.0.directory)?;
         self.0.swept.call_once(|| sweep(&self.0.directory));
@@ -102,22 +106,25 @@ impl Libraries {
         let directory = tempfile::Builder::new()
             .prefix(&format!("{PREFIX}{}-{number}-", std::process::id()))
             .tempdir_in(&self.0.directory)?;
-        Ok(Room {
+        Ok(Scratch {
             directory,
             _in_use: in_use,
         })
     }
 }
 
-/// A directory for one copy; removed when dropped.
-pub(crate) struct Room {
+/// A private directory that is removed when dropped, or else by the next process.
+#[derive(Debug)]
+pub struct Scratch {
     directory: tempfile::TempDir,
     /// Goes after the directory.
     _in_use: File,
 }
 
-impl Room {
-    pub(crate) fn path(&self) -> &Path {
+impl Scratch {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         self.directory.path()
     }
 }
@@ -159,18 +166,18 @@ mod tests {
         fs::create_dir(&stale).unwrap();
         fs::write(stale.join("libx.so"), "copy").unwrap();
         fs::write(home.path().join("other"), "not ours").unwrap();
-        let first = Libraries::below(home.path()).room().unwrap();
+        let first = Libraries::below(home.path()).scratch().unwrap();
         assert!(!stale.exists());
         assert!(home.path().join("other").exists());
         fs::create_dir(&stale).unwrap();
-        let second = Libraries::below(home.path()).room().unwrap();
+        let second = Libraries::below(home.path()).scratch().unwrap();
         assert!(
             first.path().exists() && stale.exists(),
             "somebody is opening a copy"
         );
         assert_ne!(first.path(), second.path());
         drop((first, second));
-        let third = Libraries::below(home.path()).room().unwrap();
+        let third = Libraries::below(home.path()).scratch().unwrap();
         assert!(!stale.exists() && third.path().exists());
     }
 }

@@ -74,17 +74,17 @@ fn open_copy(
     libraries: &Libraries,
     steps: &mut Steps,
 ) -> Result<Mapping, LoadErrorKind> {
-    let (room, path) = steps
+    let (scratch, path) = steps
         .time("copy", || {
-            let room = libraries.room()?;
-            let path = room.path().join(image.name);
+            let scratch = libraries.scratch()?;
+            let path = scratch.path().join(image.name);
             write_copy(&path, image.bytes)?;
-            Ok((room, path))
+            Ok((scratch, path))
         })
         .map_err(LoadErrorKind::Copy)?;
     let library = steps.time("open", || load(&path))?;
     // The copy's name goes; its pages stay mapped.
-    drop(room);
+    drop(scratch);
     let bytes = image.bytes.len() as u64;
     Ok(Mapping::new(
         library,

@@ -12,7 +12,7 @@ pub const MANIFEST_FILE: &str = "openclaw.plugin.json";
 
 const SIZE_LIMIT_BYTES: u64 = 256 * 1024;
 const ID_LIMIT_BYTES: usize = 128;
-const RESERVED_IDS: [&str; 4] = ["legacy", "none", "node-mcp", "__proto__"];
+pub(crate) const RESERVED_IDS: [&str; 4] = ["legacy", "none", "node-mcp", "__proto__"];
 
 /// A manifest that can be used. Unknown keys are ignored, optional keys of a wrong type count as absent.
 #[derive(Clone, Debug, PartialEq)]

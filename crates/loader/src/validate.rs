@@ -1,6 +1,7 @@
 //! What an engine says of itself, against the contract.
 
-use openclaw_interface::model::Info;
+use crate::manifest::RESERVED_IDS;
+use openclaw_interface::model::{Info, TranscriptSemantics};
 
 const CAPABILITIES: [&str; 7] = [
     "bootstrap",
@@ -24,6 +25,9 @@ pub(crate) fn problems(info: &Info, id: &str) -> Vec<String> {
             info.id
         ));
     }
+    if RESERVED_IDS.contains(&info.id.trim().to_ascii_lowercase().as_str()) {
+        problems.push(format!("info.id `{}` is reserved", info.id.trim()));
+    }
     if info.name.trim().is_empty() {
         problems.push("info.name is blank".to_owned());
     }
@@ -35,6 +39,19 @@ pub(crate) fn problems(info: &Info, id: &str) -> Vec<String> {
         if semantics.turn_advancement_idempotency.is_some() && !semantics.commits_idempotently() {
             problems.push(
                 "info.transcriptSemantics.turnAdvancementIdempotency has an unknown value"
+                    .to_owned(),
+            );
+        }
+    }
+    let promises_commits = info
+        .transcript_semantics
+        .as_ref()
+        .is_some_and(TranscriptSemantics::commits_idempotently);
+    if let Some(hooks) = &info.hooks {
+        let lacks = |name: &str| !hooks.iter().any(|hook| hook == name);
+        if promises_commits && lacks("commitTurn") {
+            problems.push(
+                "info.transcriptSemantics promises durable turns, and info.hooks has no `commitTurn`"
                     .to_owned(),
             );
         }
@@ -59,7 +76,7 @@ pub(crate) fn problems(info: &Info, id: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use openclaw_interface::model::{HostRequirement, TranscriptSemantics};
+    use openclaw_interface::model::HostRequirement;
 
     #[test]
     fn good_descriptor_has_no_problem() {
@@ -88,5 +105,25 @@ mod tests {
             assert!(found.contains(part), "{part} in {found}");
         }
         assert!(!found.contains("`compact`"));
+    }
+
+    #[test]
+    fn blank_and_reserved_ids_are_problems() {
+        let check = |id: &str, expected: &str| {
+            let found = problems(&Info::new(id, "Engine"), "e").join("\n");
+            assert!(found.contains(expected), "{id:?}: {found}");
+        };
+        check(" ", "info.id is blank");
+        check("legacy", "`legacy` is reserved");
+        check(" Legacy ", "`Legacy` is reserved");
+    }
+
+    #[test]
+    fn promise_of_durable_turns_needs_the_hook_where_hooks_are_listed() {
+        let mut info = Info::new("e", "Engine").durable_turns();
+        info.hooks = Some(vec!["assemble".into()]);
+        assert!(problems(&info, "e")[0].contains("no `commitTurn`"));
+        info.hooks = Some(vec!["commitTurn".into()]);
+        assert_eq!(problems(&info, "e"), [] as [String; 0]);
     }
 }

@@ -7,6 +7,7 @@ mod failures;
 mod loading;
 mod panics;
 mod probes;
+mod reload;
 mod tidy;
 mod transport;
 mod turns;

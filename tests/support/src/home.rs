@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// The session tests use.
 const SESSION: &str = "agent:main:main";
@@ -21,6 +22,8 @@ pub struct Home {
     plugins: Vec<PluginSource>,
     slot: Slot,
     strict: bool,
+    handover_wait: Duration,
+    leaked_generations: u64,
 }
 
 impl Home {
@@ -42,6 +45,8 @@ impl Home {
             plugins: Vec::new(),
             slot: Slot::Default,
             strict: false,
+            handover_wait: Duration::from_secs(30),
+            leaked_generations: 32,
         }
     }
 
@@ -76,6 +81,20 @@ impl Home {
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
+    }
+
+    /// Limits of reloads: how long a new build waits for the old one, and how many old ones may stay mapped.
+    #[must_use]
+    pub fn reloading(mut self, handover_wait: Duration, leaked_generations: u64) -> Self {
+        self.handover_wait = handover_wait;
+        self.leaked_generations = leaked_generations;
+        self
+    }
+
+    /// The build directory of engine `name`.
+    #[must_use]
+    pub fn plugin_dir(&self, name: &str) -> PathBuf {
+        self.path().join(name)
     }
 
     /// Directory of everything.
@@ -114,8 +133,9 @@ impl Home {
             slot: self.slot.clone(),
             plugins: self.plugins.clone(),
             strict: self.strict,
-            lane_wait: std::time::Duration::ZERO,
-            leaked_generations: 32,
+            lane_wait: Duration::ZERO,
+            handover_wait: self.handover_wait,
+            leaked_generations: self.leaked_generations,
             ambient: self.ambient(),
         })
         .expect("the store opens")
@@ -133,8 +153,32 @@ pub fn turn(
     turn_id: Option<&str>,
     model: &mut dyn Model,
 ) -> Result<TurnOutcome, TurnError> {
+    run(host, SESSION, text, turn_id, model)
+}
+
+/// Runs one turn of another session, without tools.
+///
+/// # Errors
+///
+/// As [`Host::turn`].
+pub fn turn_in(
+    host: &Host,
+    session_key: &str,
+    text: &str,
+    model: &mut dyn Model,
+) -> Result<TurnOutcome, TurnError> {
+    run(host, session_key, text, None, model)
+}
+
+fn run(
+    host: &Host,
+    session_key: &str,
+    text: &str,
+    turn_id: Option<&str>,
+    model: &mut dyn Model,
+) -> Result<TurnOutcome, TurnError> {
     let request = TurnRequest {
-        session_key: SESSION.into(),
+        session_key: session_key.into(),
         text: text.to_owned(),
         turn_id: turn_id.map(str::to_owned),
         system_prompt: SystemPrompt {

@@ -2,10 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod builds;
 mod home;
 mod model;
 mod plugins;
 
-pub use home::{Home, transcript, turn};
+pub use builds::Build;
+pub use home::{Home, transcript, turn, turn_in};
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library, load};

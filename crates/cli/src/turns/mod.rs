@@ -18,6 +18,9 @@ use std::time::Duration;
 /// How long to wait for another process that runs a turn in the same session.
 const LANE_WAIT: Duration = Duration::from_secs(30);
 
+/// How long turns on a new build of an engine wait for those on the old one.
+const HANDOVER_WAIT: Duration = Duration::from_secs(30);
+
 /// A host with a model to talk to.
 pub(crate) struct Turns {
     host: Arc<Host>,
@@ -136,6 +139,7 @@ pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, 
         slot: engines.slot,
         strict: native.strict,
         lane_wait: LANE_WAIT,
+        handover_wait: HANDOVER_WAIT,
         leaked_generations: native.leaked_generations,
         ambient: Context::ambient(),
     })?)

@@ -98,10 +98,10 @@ pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, Turn
 }
 
 pub(super) fn served(engine: &Guarded) -> Served {
-    let generation = engine.generation.as_deref();
+    let generation = engine.generation();
     Served {
         engine_id: engine.engine_id.clone(),
-        version: engine.version.clone(),
+        version: generation.and_then(|it| it.plugin.info.version.clone()),
         library_sha256: generation.map(|it| it.plugin.sha256.clone()),
         generation: generation.map(|it| it.number),
     }

@@ -140,6 +140,7 @@ fn host_with(home: &Home, plugin: PluginSource) -> Host {
         plugins: vec![plugin],
         strict: false,
         lane_wait: std::time::Duration::ZERO,
+        handover_wait: std::time::Duration::ZERO,
         leaked_generations: 32,
         ambient: home.ambient(),
     })

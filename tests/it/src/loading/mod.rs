@@ -1,25 +1,17 @@
 //! From a build directory to an engine, and everything that is refused on the way.
 
+mod damaged;
+mod never_run;
+#[cfg(unix)]
+mod trust;
+
 use openclaw_interface::hosting::NoServices;
 use openclaw_interface::model::{AssembleParams, CreateContext};
 use openclaw_interface::{Message, Role};
 use openclaw_loader::{InspectFault, LoadErrorKind, Plugin, Trust, Vetted, discover, inspect};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use support::{build_directory, library, load};
-
-/// A build directory of `unruly` whose library is `bytes`.
-fn with_library(home: &Path, bytes: &[u8]) -> PathBuf {
-    let directory = build_directory("unruly", home);
-    fs::write(
-        directory.join(library("unruly").file_name().unwrap()),
-        bytes,
-    )
-    .unwrap();
-    directory
-}
 
 fn inspect_code(bytes: &[u8]) -> &'static str {
     inspect(bytes).unwrap_err().code()
@@ -98,43 +90,6 @@ fn build_directory_may_have_any_name() {
     let odd = home.path().join("my plügin 漢字 (1) #x%20");
     fs::create_dir(&odd).unwrap();
     load(&build_directory("unruly", &odd)).unwrap();
-}
-
-/// Case A-4: nothing that is cut off is opened; a short segment would be a bus error later.
-#[test]
-fn library_cut_anywhere_is_refused() {
-    let bytes = fs::read(library("unruly")).unwrap();
-    inspect(&bytes).unwrap();
-    let pages = (0..bytes.len()).step_by(4096);
-    let odd = (0..200).map(|step: usize| (step * 7919 * 131) % bytes.len());
-    for end in pages.chain(odd).chain([1, 4, 16, 63, 64, bytes.len() - 1]) {
-        let code = inspect_code(&bytes[..end]);
-        let expected = ["load/truncated", "load/not-a-library", "load/damaged"];
-        assert!(expected.contains(&code), "cut at {end}: {code}");
-    }
-}
-
-/// The inspection never panics, whatever the bytes; what it lets through is still a whole engine library.
-#[test]
-fn damaged_library_never_panics_the_inspection() {
-    let mut bytes = fs::read(library("unruly")).unwrap();
-    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
-    for _ in 0..3000 {
-        let mut undo = Vec::new();
-        for place in 0..4 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Headers and tables are where the parser looks.
-            let end = if place == 0 { bytes.len() } else { 4096 };
-            let at = (seed >> 33) as usize % end;
-            undo.push((at, std::mem::replace(&mut bytes[at], (seed >> 20) as u8)));
-        }
-        if let Ok(facts) = inspect(&bytes) {
-            assert_eq!(facts.note.contract_major, 1);
-        }
-        for (at, byte) in undo.into_iter().rev() {
-            bytes[at] = byte;
-        }
-    }
 }
 
 #[test]
@@ -220,50 +175,6 @@ fn library_without_the_root_symbol_is_refused() {
     assert_eq!(inspect_code(&bytes), "load/no-root-symbol");
 }
 
-/// Case A-10: constructors of refused files never ran; that of the same file, opened, does.
-#[test]
-fn refused_library_has_run_no_instruction() {
-    const MARK: &str = "NOTELESS_MARK";
-    // A child, because this process must not change its environment.
-    let Some(mark) = std::env::var_os(MARK).map(PathBuf::from) else {
-        let home = tempfile::tempdir().unwrap();
-        let this_test = "loading::refused_library_has_run_no_instruction";
-        let mark = home.path().join("mark");
-        let mut refusing = Command::new(std::env::current_exe().unwrap());
-        let output = refusing
-            .args([this_test, "--exact"])
-            .env(MARK, &mark)
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
-        assert!(!mark.exists(), "a refused library was opened");
-        let preload = if cfg!(target_vendor = "apple") {
-            "DYLD_INSERT_LIBRARIES"
-        } else {
-            "LD_PRELOAD"
-        };
-        let mut opening = Command::new(std::env::current_exe().unwrap());
-        opening
-            .arg("--list")
-            .env(preload, library("noteless"))
-            .env(MARK, &mark)
-            .output()
-            .unwrap();
-        assert!(mark.exists(), "the constructor works at all");
-        return;
-    };
-    let home = tempfile::tempdir().unwrap();
-    let directory = with_library(home.path(), &fs::read(library("noteless")).unwrap());
-    let error = load(&directory).unwrap_err();
-    assert_eq!(error.code(), "load/no-library");
-    assert!(error.kind.to_string().contains("`unruly`"), "{error}");
-    assert!(!mark.exists(), "a refused library was opened");
-}
-
 /// Cases N-1 and N-16: a wrong directory says what is there, what is missing and what to do.
 #[test]
 fn wrong_directories_say_what_is_missing() {
@@ -346,50 +257,4 @@ fn settings_against_the_schema_are_refused_before_loading() {
     };
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(error.help().contains("plugins.entries.window.config"));
-}
-
-/// Case N-10.
-#[cfg(unix)]
-#[test]
-fn plugin_that_everybody_may_write_is_blocked() {
-    use std::os::unix::fs::PermissionsExt;
-    let home = tempfile::tempdir().unwrap();
-    let directory = build_directory("unruly", home.path());
-    let set =
-        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    let file = directory.join(library("unruly").file_name().unwrap());
-    for (path, mode, allowed) in [
-        (&directory, 0o777, false),
-        (&directory, 0o775, true),
-        (&file, 0o666, false),
-        (&file, 0o664, true),
-    ] {
-        set(path, mode);
-        let result = Vetted::read(&directory, &Value::Null, &Trust::default());
-        assert_eq!(result.is_ok(), allowed, "{mode:o}");
-        if let Err(error) = result {
-            assert!(
-                error.kind.to_string().contains(&format!("{mode:04o}")),
-                "{error}"
-            );
-            assert!(error.help().contains("chmod o-w"));
-        }
-        set(path, 0o755);
-    }
-}
-
-/// A library that leads out of its directory, and a link to a whole build directory.
-#[cfg(unix)]
-#[test]
-fn link_out_of_the_directory_is_blocked_and_link_to_it_is_followed() {
-    let home = tempfile::tempdir().unwrap();
-    let directory = build_directory("unruly", home.path());
-    let link = home.path().join("link");
-    std::os::unix::fs::symlink(&directory, &link).unwrap();
-    load(&link).unwrap();
-    let file = directory.join(library("unruly").file_name().unwrap());
-    let outside = home.path().join("outside.so");
-    fs::rename(&file, &outside).unwrap();
-    std::os::unix::fs::symlink(&outside, &file).unwrap();
-    assert_eq!(load(&directory).unwrap_err().code(), "load/untrusted");
 }
