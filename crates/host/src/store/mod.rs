@@ -5,8 +5,11 @@
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
+mod cursor;
+mod delta;
 mod entries;
 mod error;
+mod fence;
 mod import;
 mod links;
 mod outbox;
@@ -16,7 +19,9 @@ mod sessions;
 mod turns;
 mod upkeep;
 
+pub use delta::DeltaError;
 pub use error::{StoreError, StoreErrorKind};
+pub use fence::FenceViolation;
 pub use import::{ImportReport, Imported};
 pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
