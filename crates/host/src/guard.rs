@@ -3,6 +3,7 @@
 //! Every failure of a plugin's engine sets it aside for this process. The built-in engine is never set aside.
 
 use crate::ambient::Ambient;
+use crate::desk::{Desk, Visit};
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use openclaw_interface::hosting::{AssemblyView, EngineInstance};
@@ -21,6 +22,8 @@ pub(crate) enum Hook<T> {
     Absent(EngineError),
     /// The engine failed and is set aside.
     Failed(QuarantineRecord),
+    /// A read crossed the fence of the turn, in these words. The engine stays in use.
+    Fenced(String),
 }
 
 /// An engine instance whose failures have consequences.
@@ -32,6 +35,7 @@ pub(crate) struct Guarded {
     /// SHA-256 of the library; `None` for the built-in engine.
     pub(crate) library_sha256: Option<String>,
     instance: EngineInstance,
+    desk: Arc<Desk>,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
     timings: Vec<(&'static str, u64)>,
@@ -42,6 +46,7 @@ impl Guarded {
     pub(crate) fn new(
         (engine_id, version, library_sha256): (String, Option<String>, Option<String>),
         instance: EngineInstance,
+        desk: Arc<Desk>,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
@@ -50,6 +55,7 @@ impl Guarded {
             version,
             library_sha256,
             instance,
+            desk,
             quarantine,
             ambient,
             timings: Vec::new(),
@@ -66,12 +72,20 @@ impl Guarded {
         std::mem::take(&mut self.timings)
     }
 
-    pub(crate) fn bootstrap(&mut self, params: &SessionParams) -> Hook<BootstrapResult> {
-        self.call("bootstrap", |engine| engine.bootstrap(params))
+    pub(crate) fn bootstrap(
+        &mut self,
+        params: &SessionParams,
+        visit: Visit,
+    ) -> Hook<BootstrapResult> {
+        self.call("bootstrap", visit, |engine| engine.bootstrap(params))
     }
 
-    pub(crate) fn maintain(&mut self, params: &SessionParams) -> Hook<MaintenanceResult> {
-        self.call("maintain", |engine| engine.maintain(params))
+    pub(crate) fn maintain(
+        &mut self,
+        params: &SessionParams,
+        visit: Visit,
+    ) -> Hook<MaintenanceResult> {
+        self.call("maintain", visit, |engine| engine.maintain(params))
     }
 
     /// Hands the answer to `read` where it lies; `read` says what is wrong with it.
@@ -80,9 +94,10 @@ impl Guarded {
         messages: &[Message<'_>],
         token_budget: Option<u64>,
         params: &AssembleParams,
+        visit: Visit,
         read: impl FnOnce(AssemblyView<'_>) -> Result<R, String>,
     ) -> Hook<R> {
-        self.call("assemble", |engine| {
+        self.call("assemble", visit, |engine| {
             let answer = engine.assemble_with(messages, token_budget, params, read)?;
             answer.map_err(|reason| EngineError::new(ErrorCode::InvalidAnswer, reason))
         })
@@ -92,8 +107,9 @@ impl Guarded {
         &mut self,
         messages: &[Message<'_>],
         params: &CommitParams,
+        visit: Visit,
     ) -> Hook<CommitStatus> {
-        self.call("commitTurn", |engine| {
+        self.call("commitTurn", visit, |engine| {
             engine
                 .commit_turn(messages, params)
                 .map(|result| result.status)
@@ -118,13 +134,20 @@ impl Guarded {
     fn call<T>(
         &mut self,
         operation: &'static str,
+        visit: Visit,
         f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
     ) -> Hook<T> {
         let _span = tracing::trace_span!("hook", engine = self.engine_id, op = operation).entered();
         let started = Instant::now();
+        self.desk.open(operation, visit);
         let result = f(&mut self.instance);
+        let violation = self.desk.close();
         let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.timings.push((operation, elapsed_us));
+        let has_panicked = matches!(&result, Err(error) if matches!(error.code, ErrorCode::Panicked | ErrorCode::Gone));
+        if let Some(reason) = violation.filter(|_| !has_panicked) {
+            return Hook::Fenced(reason);
+        }
         match result {
             Ok(value) => Hook::Done(value),
             Err(error) if error.is_unsupported() => {

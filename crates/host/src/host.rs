@@ -6,11 +6,13 @@ use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Model, Tools};
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
+use crate::services::Transcripts;
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
 use crate::turn::{self, Recommit, TurnError, TurnOutcome, TurnRequest};
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a host is made from.
@@ -59,7 +61,7 @@ pub struct Host {
     settings: HostSettings,
     agent_dir: PathBuf,
     health_dir: PathBuf,
-    store: Mutex<Store>,
+    transcripts: Transcripts,
     registry: Registry,
     lanes: Lanes,
     histories: Histories,
@@ -86,12 +88,16 @@ impl Host {
             settings.ambient.clone(),
         );
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
+        let transcripts = Transcripts {
+            agent_id: settings.agent_id.clone(),
+            store: Arc::new(Mutex::new(store)),
+        };
         let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
             settings,
             agent_dir,
             health_dir,
-            store: Mutex::new(store),
+            transcripts,
             registry,
             lanes,
             histories: Histories::new(HISTORY_LIMIT_BYTES),
@@ -127,7 +133,7 @@ impl Host {
 
     /// The store, for as long as one operation takes.
     pub fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock()
+        self.transcripts.store.lock()
     }
 
     /// Which engine is asked for, and why.
@@ -142,6 +148,10 @@ impl Host {
 
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub(crate) fn transcripts(&self) -> &Transcripts {
+        &self.transcripts
     }
 
     pub(crate) fn histories(&self) -> &Histories {

@@ -20,6 +20,7 @@
 
 mod ambient;
 mod check;
+mod desk;
 mod guard;
 mod history;
 mod host;

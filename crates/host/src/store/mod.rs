@@ -14,6 +14,7 @@ mod import;
 mod links;
 mod outbox;
 mod path;
+mod rewrite;
 mod schema;
 mod sessions;
 mod turns;
@@ -26,6 +27,7 @@ pub use import::{ImportReport, Imported};
 pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
 pub use path::PathEntry;
+pub(crate) use rewrite::{RewriteError, RewriteRequest};
 pub use sessions::{Session, SessionSummary};
 pub(crate) use turns::TurnState;
 

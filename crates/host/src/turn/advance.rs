@@ -5,6 +5,7 @@ use super::open::{self, Turn};
 use super::record::{CommitOutcome, RecoveredCommit, TurnRecord};
 use super::{TurnError, TurnOutcome};
 use crate::Host;
+use crate::desk::Visit;
 use crate::guard::{Guarded, Hook};
 use crate::history::Held;
 use crate::legacy::LEGACY_ID;
@@ -25,9 +26,10 @@ impl Answered<'_> {
             turn.record.commit,
             CommitOutcome::Committed | CommitOutcome::Duplicate
         ) {
-            let params = turn.session_params();
+            let visit = Visit::after_commit(&turn.session);
+            let params = turn.session_params(&visit);
             // A failure sets the engine aside for the next turn; this one is done.
-            let _ = turn.engine.maintain(&params);
+            let _ = turn.engine.maintain(&params, visit);
         }
         turn.engine.dispose();
         turn.keep_timings();
@@ -125,7 +127,7 @@ fn deliver_row(
         ));
     }
     let views: Vec<Message<'_>> = messages.iter().map(Held::view).collect();
-    let failure = match engine.commit_turn(&views, commit) {
+    let failure = match engine.commit_turn(&views, commit, Visit::commit(session)) {
         Hook::Done(status) => {
             host.store().acknowledge(key, &engine.engine_id)?;
             let outcome = match status {
@@ -135,6 +137,7 @@ fn deliver_row(
             return Ok((outcome, None));
         }
         Hook::Absent(error) => engine.reject("commitTurn", error.message),
+        Hook::Fenced(reason) => engine.reject("commitTurn", reason),
         Hook::Failed(record) => record,
     };
     tracing::warn!(
@@ -242,7 +245,9 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
     }
     let cancelled = Arc::new(AtomicBool::new(false));
     let context = open::create_context(host);
-    let made = host.registry().make(&registered, &context, &cancelled);
+    let made = host
+        .registry()
+        .make(&registered, &context, &cancelled, host.transcripts());
     let mut engine = made.map_err(|record| failed(*record))?;
     let mut result = Recommit {
         engine_id: asked.to_owned(),

@@ -120,10 +120,12 @@ fn select(
             return instead(substitution);
         }
     }
-    match host
-        .registry()
-        .make(&registered, &create_context(host), cancelled)
-    {
+    match host.registry().make(
+        &registered,
+        &create_context(host),
+        cancelled,
+        host.transcripts(),
+    ) {
         Ok(engine) => Ok((engine, None)),
         Err(record) => instead(quarantined(*record)),
     }
@@ -161,12 +163,33 @@ pub(super) fn quarantined(record: QuarantineRecord) -> Substitution {
     }
 }
 
+/// The turn-local reason of a read that crossed the fence.
+pub(super) fn fenced(reason: String) -> Substitution {
+    tracing::warn!(
+        reason,
+        "turn degraded to the built-in engine; the configuration is unchanged"
+    );
+    Substitution {
+        scope: Scope::Degraded,
+        operation: "fence".into(),
+        reason,
+        location: None,
+    }
+}
+
 /// The built-in engine, which cannot fail to be made.
 pub(super) fn legacy(host: &Host, cancelled: &Arc<AtomicBool>) -> Guarded {
     let registry = host.registry();
     registry
         .find(crate::LEGACY_ID)
-        .and_then(|registered| registry.make(&registered, &CreateContext::default(), cancelled))
+        .and_then(|registered| {
+            registry.make(
+                &registered,
+                &CreateContext::default(),
+                cancelled,
+                host.transcripts(),
+            )
+        })
         .unwrap_or_else(|record| {
             unreachable!("the built-in engine is always there: {}", record.reason)
         })
