@@ -146,6 +146,11 @@ impl Host {
         self.lanes.enter(session_key)
     }
 
+    /// The session if nobody runs a turn in it.
+    pub(crate) fn try_enter(&self, session_key: &str) -> Result<Option<Lane>, LaneError> {
+        self.lanes.try_enter(session_key)
+    }
+
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
     }

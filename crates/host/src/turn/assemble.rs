@@ -2,13 +2,15 @@
 
 use super::TurnError;
 use super::admission::Admitted;
-use super::open::{Turn, fenced, quarantined};
+use super::open::{Turn, degraded, quarantined};
 use super::record::{ContextSizes, Substitution};
+use crate::Host;
 use crate::check::{Answer, Checked, check};
 use crate::desk::Visit;
 use crate::guard::Hook;
 use crate::history::{Held, sum};
 use crate::model::{ModelInfo, ToolSpec};
+use crate::store::Session;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
 use openclaw_interface::hosting::AssemblyView;
@@ -99,7 +101,7 @@ impl<'h> Admitted<'h> {
             return Ok(());
         }
         let visit = Visit::inside_turn(&self.turn.session, &self.admission);
-        let params = self.turn.session_params(&visit);
+        let params = session_params(self.turn.host, &self.turn.session, &visit);
         let engine = &mut self.turn.engine;
         let mut failure = failure_of(engine.bootstrap(&params, visit.clone()));
         if failure.is_none() {
@@ -141,7 +143,7 @@ impl<'h> Admitted<'h> {
                 Hook::Done(checked) => return Ok(checked),
                 Hook::Absent(error) => quarantined(engine.reject("assemble", error.message)),
                 Hook::Failed(record) => quarantined(record),
-                Hook::Fenced(reason) => fenced(reason),
+                Hook::Fenced(reason) => degraded("fence", reason),
             };
             if engine.is_legacy() {
                 unreachable!(
@@ -161,29 +163,29 @@ fn failure_of<T>(hook: Hook<T>) -> Option<Substitution> {
     match hook {
         Hook::Done(_) | Hook::Absent(_) => None,
         Hook::Failed(record) => Some(quarantined(record)),
-        Hook::Fenced(reason) => Some(fenced(reason)),
+        Hook::Fenced(reason) => Some(degraded("fence", reason)),
+    }
+}
+
+/// Parameters of `bootstrap` and `maintain`.
+pub(super) fn session_params(host: &Host, session: &Session, visit: &Visit) -> SessionParams {
+    SessionParams {
+        session_id: session.id.clone(),
+        session_key: Some(session.key.clone()),
+        session_file: session.key.clone(),
+        session_target: Some(SessionTarget {
+            agent_id: Some(host.agent_id().to_owned()),
+            session_id: Some(session.id.clone()),
+            session_key: Some(session.key.clone()),
+            store_path: Some(host.store_path_text()),
+            extra: Map::new(),
+        }),
+        host_services: visit.names(),
+        ..SessionParams::default()
     }
 }
 
 impl Turn<'_> {
-    /// Parameters of `bootstrap` and `maintain`.
-    pub(super) fn session_params(&self, visit: &Visit) -> SessionParams {
-        SessionParams {
-            session_id: self.session.id.clone(),
-            session_key: Some(self.session.key.clone()),
-            session_file: self.session.key.clone(),
-            session_target: Some(SessionTarget {
-                agent_id: Some(self.host.agent_id().to_owned()),
-                session_id: Some(self.session.id.clone()),
-                session_key: Some(self.session.key.clone()),
-                store_path: Some(self.host.store_path_text()),
-                extra: Map::new(),
-            }),
-            host_services: visit.names(),
-            ..SessionParams::default()
-        }
-    }
-
     /// Facts about this run.
     fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> RuntimeSettings {
         let known = |text: &str| Some(text.to_owned());

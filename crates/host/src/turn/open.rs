@@ -1,13 +1,13 @@
 //! Chooses the engine, makes it, and lets it catch up.
 
-use super::advance;
+use super::drain;
 use super::record::{Asked, HookTiming, Scope, Served, Substitution, TurnRecord};
 use super::{TurnError, TurnRequest};
 use crate::Host;
 use crate::guard::Guarded;
 use crate::quarantine::QuarantineRecord;
 use crate::requirements;
-use crate::store::Session;
+use crate::store::{Session, StoreError};
 use openclaw_interface::model::CreateContext;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -141,17 +141,7 @@ pub(super) fn not_durable(info: &openclaw_interface::Info) -> Option<Substitutio
     } else {
         return None;
     };
-    tracing::warn!(
-        engine = info.id,
-        reason,
-        "turn degraded to the built-in engine; the configuration is unchanged"
-    );
-    Some(Substitution {
-        scope: Scope::Degraded,
-        operation: "selection".into(),
-        reason: reason.into(),
-        location: None,
-    })
+    Some(degraded("selection", reason.to_owned()))
 }
 
 pub(super) fn quarantined(record: QuarantineRecord) -> Substitution {
@@ -163,15 +153,27 @@ pub(super) fn quarantined(record: QuarantineRecord) -> Substitution {
     }
 }
 
-/// The turn-local reason of a read that crossed the fence.
-pub(super) fn fenced(reason: String) -> Substitution {
+/// Why a turn runs without its engine: more turns wait than are offered before one.
+const BEHIND: &str = "pending durable turn advancement could not be completed before the next turn";
+
+/// Why a turn runs without its engine: what the engine is owed cannot be looked at.
+pub(super) fn unchecked(error: &StoreError) -> String {
+    format!(
+        "pending durable turn advancement could not be checked before the next turn: {}",
+        error.kind
+    )
+}
+
+/// A reason for this turn alone.
+pub(super) fn degraded(operation: &str, reason: String) -> Substitution {
     tracing::warn!(
+        op = operation,
         reason,
         "turn degraded to the built-in engine; the configuration is unchanged"
     );
     Substitution {
         scope: Scope::Degraded,
-        operation: "fence".into(),
+        operation: operation.to_owned(),
         reason,
         location: None,
     }
@@ -209,12 +211,18 @@ impl Turn<'_> {
         if self.engine.is_legacy() {
             return Ok(());
         }
-        let (commits, failure) = advance::drain(self.host, &mut self.engine, &self.session)?;
-        self.record.recovered_commits = commits;
-        match failure {
-            Some(record) => self.substitute(quarantined(record)),
-            None => Ok(()),
+        let caught_up = match drain::before_turn(self.host, &mut self.engine, &self.session) {
+            Ok(caught_up) => caught_up,
+            Err(error) => return self.substitute(degraded("outbox", unchecked(&error))),
+        };
+        self.record.recovered_commits = caught_up.commits;
+        if let Some(record) = caught_up.failure {
+            return self.substitute(quarantined(record));
         }
+        if caught_up.is_behind {
+            return self.substitute(degraded("outbox", BEHIND.into()));
+        }
+        Ok(())
     }
 
     /// Goes on with the built-in engine.
