@@ -3,6 +3,7 @@
 //! Every failure of a plugin's engine sets it aside for this process. The built-in engine is never set aside.
 
 use crate::ambient::Ambient;
+use crate::desk::{Desk, Visit};
 use crate::handover::Ticket;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
@@ -26,6 +27,8 @@ pub(crate) enum Hook<T> {
     Absent(EngineError),
     /// The engine failed and is set aside.
     Failed(QuarantineRecord),
+    /// A read crossed the fence of the turn, in these words. The engine stays in use.
+    Fenced(String),
 }
 
 /// An engine instance whose failures have consequences.
@@ -35,6 +38,7 @@ pub(crate) struct Guarded {
     instance: EngineInstance,
     /// For the build it was made by; `None` for the built-in engine. Goes after the instance.
     ticket: Option<Ticket>,
+    desk: Arc<Desk>,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
     timings: Vec<(&'static str, u64)>,
@@ -46,6 +50,7 @@ impl Guarded {
         engine_id: &str,
         ticket: Option<Ticket>,
         instance: EngineInstance,
+        desk: Arc<Desk>,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
@@ -53,6 +58,7 @@ impl Guarded {
             engine_id: engine_id.to_owned(),
             instance,
             ticket,
+            desk,
             quarantine,
             ambient,
             timings: Vec::new(),
@@ -74,12 +80,20 @@ impl Guarded {
         std::mem::take(&mut self.timings)
     }
 
-    pub(crate) fn bootstrap(&mut self, params: &SessionParams) -> Hook<BootstrapResult> {
-        self.call("bootstrap", |engine| engine.bootstrap(params))
+    pub(crate) fn bootstrap(
+        &mut self,
+        params: &SessionParams,
+        visit: Visit,
+    ) -> Hook<BootstrapResult> {
+        self.call("bootstrap", visit, |engine| engine.bootstrap(params))
     }
 
-    pub(crate) fn maintain(&mut self, params: &SessionParams) -> Hook<MaintenanceResult> {
-        self.call("maintain", |engine| engine.maintain(params))
+    pub(crate) fn maintain(
+        &mut self,
+        params: &SessionParams,
+        visit: Visit,
+    ) -> Hook<MaintenanceResult> {
+        self.call("maintain", visit, |engine| engine.maintain(params))
     }
 
     /// Hands the answer to `read` where it lies; `read` says what is wrong with it.
@@ -88,9 +102,10 @@ impl Guarded {
         messages: &[Message<'_>],
         token_budget: Option<u64>,
         params: &AssembleParams,
+        visit: Visit,
         read: impl FnOnce(AssemblyView<'_>) -> Result<R, String>,
     ) -> Hook<R> {
-        self.call("assemble", |engine| {
+        self.call("assemble", visit, |engine| {
             let answer = engine.assemble_with(messages, token_budget, params, read)?;
             answer.map_err(|reason| EngineError::new(ErrorCode::InvalidAnswer, reason))
         })
@@ -100,8 +115,9 @@ impl Guarded {
         &mut self,
         messages: &[Message<'_>],
         params: &CommitParams,
+        visit: Visit,
     ) -> Hook<CommitStatus> {
-        self.call("commitTurn", |engine| {
+        self.call("commitTurn", visit, |engine| {
             engine
                 .commit_turn(messages, params)
                 .map(|result| result.status)
@@ -127,13 +143,20 @@ impl Guarded {
     fn call<T>(
         &mut self,
         operation: &'static str,
+        visit: Visit,
         f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
     ) -> Hook<T> {
         let _span = tracing::trace_span!("hook", engine = self.engine_id, op = operation).entered();
         let started = Instant::now();
+        self.desk.open(operation, visit);
         let result = f(&mut self.instance);
+        let violation = self.desk.close();
         let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.timings.push((operation, elapsed_us));
+        let has_panicked = matches!(&result, Err(error) if matches!(error.code, ErrorCode::Panicked | ErrorCode::Gone));
+        if let Some(reason) = violation.filter(|_| !has_panicked) {
+            return Hook::Fenced(reason);
+        }
         match result {
             Ok(value) => Hook::Done(value),
             Err(error) if error.is_unsupported() => {

@@ -8,12 +8,14 @@ use crate::probe::ProbeCache;
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
 use crate::reload::{ReloadError, Reloaded};
+use crate::services::Transcripts;
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
 use crate::turn::{self, Recommit, TurnError, TurnOutcome, TurnRequest};
 use openclaw_loader::Census;
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a host is made from.
@@ -67,7 +69,7 @@ pub struct Host {
     settings: HostSettings,
     agent_dir: PathBuf,
     health_dir: PathBuf,
-    store: Mutex<Store>,
+    transcripts: Transcripts,
     registry: Registry,
     probes: ProbeCache,
     lanes: Lanes,
@@ -97,12 +99,16 @@ impl Host {
         );
         let probes = ProbeCache::new(&settings.native_dir);
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
+        let transcripts = Transcripts {
+            agent_id: settings.agent_id.clone(),
+            store: Arc::new(Mutex::new(store)),
+        };
         let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
             settings,
             agent_dir,
             health_dir,
-            store: Mutex::new(store),
+            transcripts,
             registry,
             probes,
             lanes,
@@ -145,7 +151,8 @@ impl Host {
     ///
     /// The new build is refused or does not work, or too many old ones are still mapped. The old one goes on serving.
     pub fn reload(&self, engine_id: &str) -> Result<Reloaded, ReloadError> {
-        self.registry.reload(engine_id, &turn::create_context(self))
+        self.registry
+            .reload(engine_id, &turn::create_context(self), &self.transcripts)
     }
 
     /// Where the plugin of an engine lies; `None` for the built-in engine and for one that no plugin brings.
@@ -164,7 +171,7 @@ impl Host {
 
     /// The store, for as long as one operation takes.
     pub fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock()
+        self.transcripts.store.lock()
     }
 
     /// Which engine is asked for, and why.
@@ -181,8 +188,17 @@ impl Host {
         &self.probes
     }
 
+    /// The session if nobody runs a turn in it.
+    pub(crate) fn try_enter(&self, session_key: &str) -> Result<Option<Lane>, LaneError> {
+        self.lanes.try_enter(session_key)
+    }
+
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub(crate) fn transcripts(&self) -> &Transcripts {
+        &self.transcripts
     }
 
     pub(crate) fn histories(&self) -> &Histories {

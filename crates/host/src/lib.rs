@@ -20,6 +20,7 @@
 
 mod ambient;
 mod check;
+mod desk;
 mod guard;
 mod handover;
 mod history;
@@ -57,8 +58,8 @@ pub use reload::{ReloadError, Reloaded};
 pub use requirements::UnmetRequirement;
 pub use slot::Slot;
 pub use store::{
-    Backlog, ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError,
-    StoreErrorKind,
+    Backlog, DeltaError, FenceViolation, ImportReport, Imported, PathEntry, Session,
+    SessionSummary, Store, StoreError, StoreErrorKind,
 };
 pub use tokens::TokenCounter;
 pub use turn::{

@@ -1,12 +1,13 @@
 //! The engines this process can make. A library is opened at its first use, and replaced on demand.
 
 use crate::ambient::Ambient;
+use crate::desk::Desk;
 use crate::guard::{Guarded, try_out};
 use crate::handover::Handover;
 use crate::legacy::{LEGACY_ID, Legacy};
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use crate::reload::{ReloadError, Reloaded};
-use crate::services::Services;
+use crate::services::{Services, Transcripts};
 use openclaw_interface::EngineError;
 use openclaw_interface::hosting::{EngineFactory, EngineInstance};
 use openclaw_interface::model::{CreateContext, Info};
@@ -144,9 +145,16 @@ impl Registry {
         registered: &Registered,
         context: &CreateContext,
         cancelled: &Arc<AtomicBool>,
+        transcripts: &Transcripts,
     ) -> Result<Guarded, Box<QuarantineRecord>> {
         let id = registered.id();
-        let services = Services::new(id, Arc::clone(cancelled));
+        let desk = Arc::new(Desk::default());
+        let services = Services::new(
+            id,
+            Arc::clone(cancelled),
+            Arc::clone(&desk),
+            transcripts.clone(),
+        );
         let (instance, ticket) = match registered {
             Registered::BuiltIn(factory) => (factory.create(context, services), None),
             Registered::Plugin(wanted) => {
@@ -167,6 +175,7 @@ impl Registry {
             id,
             ticket,
             instance,
+            desk,
             Arc::clone(&self.quarantine),
             self.ambient.clone(),
         ))
@@ -178,6 +187,7 @@ impl Registry {
         &self,
         engine_id: &str,
         context: &CreateContext,
+        transcripts: &Transcripts,
     ) -> Result<Reloaded, ReloadError> {
         let _one_at_a_time = self.reloading.lock();
         let source = match self.source(engine_id) {
@@ -207,7 +217,12 @@ impl Registry {
             agent_dir: Some(scratch.path().to_owned()),
             ..context.clone()
         };
-        let services = Services::new(engine_id, Arc::default());
+        let services = Services::new(
+            engine_id,
+            Arc::default(),
+            Arc::default(),
+            transcripts.clone(),
+        );
         let tried = try_out(&plugin, &context, services);
         tried.map_err(|(operation, error)| ReloadError::Trial {
             engine_id: engine_id.to_owned(),

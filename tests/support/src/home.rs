@@ -153,24 +153,15 @@ pub fn turn(
     turn_id: Option<&str>,
     model: &mut dyn Model,
 ) -> Result<TurnOutcome, TurnError> {
-    run(host, SESSION, text, turn_id, model)
+    turn_in(host, SESSION, text, turn_id, model)
 }
 
-/// Runs one turn of another session, without tools.
+/// Runs one turn of a session, without tools.
 ///
 /// # Errors
 ///
 /// As [`Host::turn`].
 pub fn turn_in(
-    host: &Host,
-    session_key: &str,
-    text: &str,
-    model: &mut dyn Model,
-) -> Result<TurnOutcome, TurnError> {
-    run(host, session_key, text, None, model)
-}
-
-fn run(
     host: &Host,
     session_key: &str,
     text: &str,

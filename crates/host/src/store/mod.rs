@@ -5,22 +5,29 @@
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
+mod cursor;
+mod delta;
 mod entries;
 mod error;
+mod fence;
 mod import;
 mod links;
 mod outbox;
 mod path;
+mod rewrite;
 mod schema;
 mod sessions;
 mod turns;
 mod upkeep;
 
+pub use delta::DeltaError;
 pub use error::{StoreError, StoreErrorKind};
+pub use fence::FenceViolation;
 pub use import::{ImportReport, Imported};
 pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
 pub use path::PathEntry;
+pub(crate) use rewrite::{RewriteError, RewriteRequest};
 pub use sessions::{Session, SessionSummary};
 pub(crate) use turns::TurnState;
 

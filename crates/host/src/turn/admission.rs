@@ -1,10 +1,10 @@
 //! Puts the user's message on disk before anything else happens with it.
 
-use super::open::{Opened, Turn};
+use super::open::{Opened, Turn, degraded, unchecked};
 use super::{TurnError, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
 use crate::model::ModelInfo;
-use crate::store::{PathEntry, PendingTurn, StoreError, TurnState};
+use crate::store::{PathEntry, PendingTurn, StoreError, StoreErrorKind, TurnState};
 use openclaw_interface::Role;
 use openclaw_interface::model::{Anchor, CommitParams, SessionTarget};
 use openclaw_transcript::message_row;
@@ -132,22 +132,14 @@ impl<'h> Turn<'h> {
             .extra
             .insert("logicalTurnId".into(), self.turn_id.clone().into());
         admission.extra.insert("role".into(), "user".into());
-        let admitted = Admitted {
+        let mut admitted = Admitted {
             position,
             user,
             admission,
             facts,
             turn: self,
         };
-        if let Some(engine_id) = &admitted.turn.owed {
-            let commit = admitted.commit_params(admitted.admission.clone());
-            let pending = PendingTurn {
-                engine_id,
-                session_id: &admitted.turn.session.id,
-                commit: &commit,
-            };
-            admitted.turn.host.store().announce(&pending)?;
-        }
+        admitted.announce()?;
         Ok(admitted)
     }
 
@@ -224,6 +216,29 @@ impl<'h> Turn<'h> {
 }
 
 impl Admitted<'_> {
+    /// Notes for which engine the turn is meant. An earlier try may have been meant for another one: that one is owed the
+    /// turn, and no other engine sees it.
+    fn announce(&mut self) -> Result<(), TurnError> {
+        let Some(engine_id) = &self.turn.owed else {
+            return Ok(());
+        };
+        let commit = self.commit_params(self.admission.clone());
+        let pending = PendingTurn {
+            engine_id,
+            session_id: &self.turn.session.id,
+            commit: &commit,
+        };
+        let announced = self.turn.host.store().announce(&pending);
+        let Err(error) = announced else {
+            return Ok(());
+        };
+        let StoreErrorKind::KeyCollision { engine_id, .. } = &error.kind else {
+            return Err(error.into());
+        };
+        self.turn.owed = Some(engine_id.clone());
+        self.turn.substitute(degraded("outbox", unchecked(&error)))
+    }
+
     /// The commit of this turn, ending at `terminal`.
     pub(super) fn commit_params(&self, terminal: Anchor) -> CommitParams {
         commit_params(

@@ -2,14 +2,18 @@
 
 use super::TurnError;
 use super::admission::Admitted;
-use super::open::{Turn, quarantined};
-use super::record::ContextSizes;
+use super::open::{Turn, degraded, quarantined};
+use super::record::{ContextSizes, Substitution};
+use crate::Host;
 use crate::check::{Answer, Checked, check};
+use crate::desk::Visit;
 use crate::guard::Hook;
 use crate::history::{Held, sum};
 use crate::model::{ModelInfo, ToolSpec};
+use crate::store::Session;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
+use openclaw_interface::hosting::AssemblyView;
 use openclaw_interface::model::{
     AssembleParams, ExecutionHost, Limits, ModelFacts, RuntimeSettings, SelectionFacts,
     SelectionSource, SessionParams, SessionTarget,
@@ -96,18 +100,17 @@ impl<'h> Admitted<'h> {
         if self.admission.active_message_position == 0 || self.turn.engine.is_legacy() {
             return Ok(());
         }
-        let params = self.turn.session_params();
-        if let Hook::Failed(record) = self.turn.engine.bootstrap(&params) {
-            return self
-                .turn
-                .substitute(quarantined(record))
-                .map_err(|error| self.turn.give_up(error));
+        let visit = Visit::inside_turn(&self.turn.session, &self.admission);
+        let params = session_params(self.turn.host, &self.turn.session, &visit);
+        let engine = &mut self.turn.engine;
+        let mut failure = failure_of(engine.bootstrap(&params, visit.clone()));
+        if failure.is_none() {
+            failure = failure_of(engine.maintain(&params, visit));
         }
-        if let Hook::Failed(record) = self.turn.engine.maintain(&params) {
-            return self
-                .turn
-                .substitute(quarantined(record))
-                .map_err(|error| self.turn.give_up(error));
+        if let Some(substitution) = failure {
+            self.turn
+                .substitute(substitution)
+                .map_err(|error| self.turn.give_up(error))?;
         }
         Ok(())
     }
@@ -120,6 +123,7 @@ impl<'h> Admitted<'h> {
         model: &ModelInfo,
         tools: &[ToolSpec],
     ) -> Result<Checked, TurnError> {
+        let visit = Visit::inside_turn(&self.turn.session, &self.admission);
         let params = AssembleParams {
             session_id: self.turn.session.id.clone(),
             session_key: Some(self.turn.session.key.clone()),
@@ -127,52 +131,61 @@ impl<'h> Admitted<'h> {
             model: Some(model.id.clone()),
             available_tools: tools.iter().map(|tool| tool.name.clone()).collect(),
             runtime_settings: Some(self.turn.runtime_settings(model, budget_tokens)),
+            host_services: visit.names(),
             ..AssembleParams::default()
         };
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
-            let answer = self
-                .turn
-                .engine
-                .assemble(&views, Some(budget_tokens), &params, |view| {
-                    check(&Answer::of(view), history, budget_tokens)
-                });
-            let failed = match answer {
+            let engine = &mut self.turn.engine;
+            let read = |view: AssemblyView<'_>| check(&Answer::of(view), history, budget_tokens);
+            let answer = engine.assemble(&views, Some(budget_tokens), &params, visit.clone(), read);
+            let failure = match answer {
                 Hook::Done(checked) => return Ok(checked),
-                Hook::Absent(error) => self.turn.engine.reject("assemble", error.message),
-                Hook::Failed(record) => record,
+                Hook::Absent(error) => quarantined(engine.reject("assemble", error.message)),
+                Hook::Failed(record) => quarantined(record),
+                Hook::Fenced(reason) => degraded("fence", reason),
             };
-            if self.turn.engine.is_legacy() {
+            if engine.is_legacy() {
                 unreachable!(
                     "the built-in engine passes its input through: {}",
-                    failed.reason
+                    failure.reason
                 );
             }
             self.turn
-                .substitute(quarantined(failed))
+                .substitute(failure)
                 .map_err(|error| self.turn.give_up(error))?;
         }
     }
 }
 
-impl Turn<'_> {
-    /// Parameters of `bootstrap` and `maintain`.
-    pub(super) fn session_params(&self) -> SessionParams {
-        SessionParams {
-            session_id: self.session.id.clone(),
-            session_key: Some(self.session.key.clone()),
-            session_file: self.session.key.clone(),
-            session_target: Some(SessionTarget {
-                agent_id: Some(self.host.agent_id().to_owned()),
-                session_id: Some(self.session.id.clone()),
-                session_key: Some(self.session.key.clone()),
-                store_path: Some(self.host.store_path_text()),
-                extra: Map::new(),
-            }),
-            ..SessionParams::default()
-        }
+/// Why the engine may not go on with the turn.
+fn failure_of<T>(hook: Hook<T>) -> Option<Substitution> {
+    match hook {
+        Hook::Done(_) | Hook::Absent(_) => None,
+        Hook::Failed(record) => Some(quarantined(record)),
+        Hook::Fenced(reason) => Some(degraded("fence", reason)),
     }
+}
 
+/// Parameters of `bootstrap` and `maintain`.
+pub(super) fn session_params(host: &Host, session: &Session, visit: &Visit) -> SessionParams {
+    SessionParams {
+        session_id: session.id.clone(),
+        session_key: Some(session.key.clone()),
+        session_file: session.key.clone(),
+        session_target: Some(SessionTarget {
+            agent_id: Some(host.agent_id().to_owned()),
+            session_id: Some(session.id.clone()),
+            session_key: Some(session.key.clone()),
+            store_path: Some(host.store_path_text()),
+            extra: Map::new(),
+        }),
+        host_services: visit.names(),
+        ..SessionParams::default()
+    }
+}
+
+impl Turn<'_> {
     /// Facts about this run.
     fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> RuntimeSettings {
         let known = |text: &str| Some(text.to_owned());

@@ -9,6 +9,7 @@ mod admission;
 mod advance;
 mod answer;
 mod assemble;
+mod drain;
 mod error;
 mod open;
 mod prompt;

@@ -145,7 +145,7 @@ fn builds_have_no_instances_at_the_same_time() {
         Some(|| {
             replaced(&host);
             let mut other = ScriptedModel::done();
-            let record = support::turn_in(&host, "agent:main:other", "hello", &mut other)
+            let record = support::turn_in(&host, "agent:main:other", "hello", None, &mut other)
                 .unwrap()
                 .record;
             assert_eq!(record.served.generation, Some(1));

@@ -29,7 +29,7 @@ pub(super) fn alone(test: &str) -> Option<String> {
 
 /// The build that served a turn; every turn is answered, and only a build that fails is replaced by the built-in engine.
 fn answered(host: &Host, session: &str, model: &mut ScriptedModel) -> Option<u64> {
-    let outcome = turn_in(host, session, "hello", model).unwrap();
+    let outcome = turn_in(host, session, "hello", None, model).unwrap();
     assert_eq!(outcome.reply, "done");
     let record = outcome.record;
     let (system_prompt, _) = model.requests.pop().unwrap();

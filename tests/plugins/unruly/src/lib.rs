@@ -1,6 +1,12 @@
 //! An engine that misbehaves as its settings say: `{"assemble": "panic"}`, with `"when": "<text>"` only in turns whose
 //! prompt holds the text. Without settings it passes everything through and keeps the keys of its commits. The variable
 //! `UNRULY_INFO_PANICS` makes its descriptor panic.
+//!
+//! `{"bootstrap": {"ask": "transcript.delta", "with": {…}}}` asks a service of the host in that hook, with the session of
+//! the hook where `with` names none; `"hand-on": true` fails with the host's error. With `{"report": <file>}` each hook
+//! adds a line of JSON to the file: its name, what it was offered, and what was answered.
+
+mod report;
 
 use openclaw_interface::abi::Pick;
 use openclaw_interface::model::{CommitParams, SessionParams};
@@ -116,21 +122,25 @@ impl ContextEngine for Unruly {
         })
     }
 
-    fn bootstrap(&mut self, _params: &SessionParams) -> Result<BootstrapResult, EngineError> {
+    fn bootstrap(&mut self, params: &SessionParams) -> Result<BootstrapResult, EngineError> {
         misbehave(&self.settings, "bootstrap")?;
+        self.report("bootstrap", &params.session_id, Some(&params.host_services))?;
         Ok(BootstrapResult {
             bootstrapped: true,
             ..BootstrapResult::default()
         })
     }
 
-    fn maintain(&mut self, _params: &SessionParams) -> Result<MaintenanceResult, EngineError> {
+    fn maintain(&mut self, params: &SessionParams) -> Result<MaintenanceResult, EngineError> {
         misbehave(&self.settings, "maintain")?;
+        self.report("maintain", &params.session_id, Some(&params.host_services))?;
         Ok(MaintenanceResult::default())
     }
 
     fn assemble(&mut self, request: &AssembleRequest<'_>) -> Result<Assembly, EngineError> {
         self.host.log(LogLevel::Debug, "unruly assembles");
+        let params = request.params()?;
+        self.report("assemble", &params.session_id, Some(&params.host_services))?;
         let messages = request.messages;
         let mut assembly = Assembly::pass_through(messages);
         if !self.is_meant(request)? {
@@ -198,13 +208,15 @@ impl ContextEngine for Unruly {
         _messages: Messages<'_>,
         params: &CommitParams,
     ) -> Result<CommitResult, EngineError> {
-        misbehave(&self.settings, "commitTurn")?;
+        self.report("commitTurn", &params.session_id, None)?;
+        let acknowledged = misbehave(&self.settings, "commitTurn")? == Some("duplicate");
         let turns = self.turns.as_ref();
         let turns = turns.ok_or_else(|| EngineError::failed("no agent directory"))?;
         fs::create_dir_all(turns)?;
         let key = params.advancement_key.bytes();
         let name: String = key.map(|byte| format!("{byte:02x}")).collect();
         let status = match File::create_new(turns.join(name)) {
+            Ok(_) if acknowledged => CommitStatus::Duplicate,
             Ok(file) => {
                 file.sync_all()?;
                 CommitStatus::Committed
@@ -216,6 +228,7 @@ impl ContextEngine for Unruly {
     }
 
     fn dispose(&mut self) -> Result<(), EngineError> {
+        self.report("dispose", "", None)?;
         misbehave(&self.settings, "dispose").map(drop)
     }
 }
