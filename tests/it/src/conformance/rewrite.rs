@@ -67,7 +67,7 @@ fn after_a_commit_an_entry_is_replaced_and_the_turns_stay_what_they_were() {
 
     // The turns are found where they are now.
     let again = host.recommit("agent:main:main").unwrap();
-    assert_eq!((again.committed, again.changed), (3, 0));
+    assert_eq!((again.duplicates, again.changed), (3, 0));
     let repeat = turn(&host, "three", Some("t3"), &mut model).unwrap();
     assert!(repeat.is_repeat);
     turn(&host, "four", None, &mut model).unwrap();
