@@ -7,6 +7,7 @@ mod entries;
 mod error;
 mod import;
 mod outbox;
+mod rotation;
 mod schema;
 mod sessions;
 mod turns;
@@ -16,6 +17,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use import::{ImportReport, Imported};
 pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
+pub(crate) use rotation::{MovedTurn, Rotation};
 pub use sessions::{Session, SessionSummary};
 pub(crate) use turns::TurnState;
 
