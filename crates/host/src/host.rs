@@ -2,6 +2,7 @@
 
 use crate::ambient::Ambient;
 use crate::background::Background;
+use crate::history::Histories;
 use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Candidates, Tools};
 use crate::quarantine::Quarantine;
@@ -68,7 +69,11 @@ pub struct Host {
     store: Mutex<Store>,
     registry: Registry,
     lanes: Lanes,
+    histories: Histories,
 }
+
+/// What the histories of all sessions together may take in memory.
+const HISTORY_LIMIT_BYTES: usize = 256 * 1024 * 1024;
 
 impl Host {
     /// Opens the agent's store. No library is opened before the first turn.
@@ -97,6 +102,7 @@ impl Host {
             store: Mutex::new(store),
             registry,
             lanes,
+            histories: Histories::new(HISTORY_LIMIT_BYTES),
         })
     }
 
@@ -166,6 +172,10 @@ impl Host {
 
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub(crate) fn histories(&self) -> &Histories {
+        &self.histories
     }
 
     pub(crate) fn ambient(&self) -> &Ambient {

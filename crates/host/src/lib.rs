@@ -51,8 +51,8 @@ pub use registry::PluginSource;
 pub use requirements::{ExecutionHost, Unmet, UnmetRequirement};
 pub use slot::Slot;
 pub use store::{
-    Backlog, ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError,
-    StoreErrorKind,
+    Backlog, DeltaError, FenceViolation, ImportReport, Imported, PathEntry, Session,
+    SessionSummary, Store, StoreError, StoreErrorKind,
 };
 pub use tokens::TokenCounter;
 pub use turn::{

@@ -2,26 +2,24 @@
 
 use super::open::{Opened, Turn};
 use super::params::ModelFacts;
+use super::place::Place;
 use super::{TurnError, TurnKind, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
-use crate::store::{MovedTurn, PathEntry, PendingTurn, Rotation, Session, StoreError, TurnState};
+use crate::store::{PendingTurn, TurnState};
 use openclaw_interface::Role;
-use openclaw_interface::model::{Anchor, CommitParams, SessionTarget};
+use openclaw_interface::model::Anchor;
 use openclaw_transcript::message_row;
-use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use serde_json::{Value, json};
 
 /// A turn whose user entry is stored, unless it is an announcement.
 pub(super) struct Admitted<'h> {
     pub(super) turn: Turn<'h>,
-    /// The active path before the turn.
-    pub(super) before: Vec<PathEntry>,
+    /// Where the turn starts.
+    pub(super) place: Place,
     /// The user's message and what the turn has stored behind it, as far as a model may see it.
     pub(super) pending: Vec<Held>,
     /// The user entry; `None` for an announcement.
     pub(super) admission: Option<Anchor>,
-    /// Place of the first entry that the turn stores.
-    first_seq: i64,
     pub(super) facts: ModelFacts,
 }
 
@@ -39,7 +37,7 @@ impl<'h> Opened<'h> {
         let earlier = turn.host.store().turn(&turn.turn_id)?;
         let seq = match earlier {
             None if turn.request.kind == TurnKind::Announcement => {
-                return turn.announced(facts).map(Admission::Admitted);
+                return Ok(Admission::Admitted(turn.announced(facts)));
             }
             None => turn.store_user_entry()?,
             Some(TurnState { session_id, .. }) if session_id != turn.session.id => {
@@ -83,51 +81,34 @@ impl<'h> Turn<'h> {
     }
 
     /// An announcement starts behind what is there and stores nothing of its own.
-    fn announced(self, facts: ModelFacts) -> Result<Box<Admitted<'h>>, TurnError> {
+    fn announced(self, facts: ModelFacts) -> Box<Admitted<'h>> {
         let message = json!({ "role": "user", "content": self.request.text });
-        Ok(Box::new(Admitted {
-            before: self.host.store().path_of(&self.session)?,
+        Box::new(Admitted {
+            place: Place::end_of(&self.session),
             pending: vec![Held::made(Role::User, message.to_string())],
             admission: None,
-            first_seq: self.session.next_seq,
             facts,
             turn: self,
-        }))
+        })
     }
 
-    /// Splits the active path at the user entry. What a try that died left behind the entry is no part of the turn: the
-    /// next entry goes behind the user entry again and leaves it on a branch of its own.
+    /// Finds the user entry. What a try that died left behind the entry is no part of the turn: the next entry goes
+    /// behind the user entry again and leaves it on a branch of its own.
     fn admitted(mut self, seq: i64, facts: ModelFacts) -> Result<Box<Admitted<'h>>, TurnError> {
-        let mut before = self.host.store().path_of(&self.session)?;
-        let place = before.iter().position(|entry| entry.seq == seq);
-        let Some(place) = place else {
+        let Some(found) = self.user_entry(seq)? else {
             return Err(TurnError::MovedOn(self.turn_id));
         };
-        let behind = before.split_off(place);
-        let later_turn = |entry: &PathEntry| {
-            entry
-                .row
-                .message()
-                .is_some_and(|it| it.role() == Role::User)
-        };
-        if behind.iter().skip(1).any(later_turn) {
+        if found.is_left_behind {
             return Err(TurnError::MovedOn(self.turn_id));
         }
-        let Some(entry) = behind.into_iter().next() else {
-            return Err(TurnError::MovedOn(self.turn_id));
-        };
-        let Some((user, admission)) = self.user_entry(&entry, before.last()) else {
-            return Err(TurnError::MovedOn(self.turn_id));
-        };
-        if text_of(&user.json) != Some(self.request.text.clone()) {
+        if text_of(&found.user.json) != Some(self.request.text.clone()) {
             return Err(TurnError::TurnIdTaken(self.turn_id));
         }
-        self.session.append_parent = Some(user.id.clone());
+        self.session.append_parent = Some(found.user.id.to_string());
         let admitted = Admitted {
-            before,
-            pending: vec![user],
-            admission: Some(admission),
-            first_seq: seq,
+            place: found.place,
+            pending: vec![found.user],
+            admission: Some(found.anchor),
             facts,
             turn: self,
         };
@@ -142,30 +123,6 @@ impl<'h> Turn<'h> {
         Ok(Box::new(admitted))
     }
 
-    /// The user's message and its place.
-    fn user_entry(&self, entry: &PathEntry, parent: Option<&PathEntry>) -> Option<(Held, Anchor)> {
-        let message = entry.row.message()?;
-        let id = entry.row.id().unwrap_or_default();
-        let user = Held {
-            id: id.to_owned(),
-            role: Role::User,
-            tokens: u32::try_from(entry.tokens).unwrap_or(u32::MAX),
-            json: message.shared_json(),
-        };
-        let parent = parent.and_then(|it| it.row.id());
-        let position = entry.message_position;
-        let mut anchor = self.anchor(&self.session, id, entry.seq, parent, position);
-        anchor.idempotency_key = message.idempotency_key().map(str::to_owned);
-        self.mark_as_admission(&mut anchor);
-        Some((user, anchor))
-    }
-
-    fn mark_as_admission(&self, anchor: &mut Anchor) {
-        let extra = &mut anchor.extra;
-        extra.insert("logicalTurnId".into(), self.turn_id.clone().into());
-        extra.insert("role".into(), "user".into());
-    }
-
     /// Hands out the reply of a turn that was answered, after the engine got what it is owed.
     fn answered(mut self, admission_seq: i64, terminal_seq: i64) -> Result<TurnOutcome, TurnError> {
         let stored =
@@ -173,11 +130,11 @@ impl<'h> Turn<'h> {
                 .store()
                 .messages_between(&self.session, admission_seq, terminal_seq)?;
         let is_same = stored.first().is_some_and(|first| {
-            let is_unasked = first.role != Role::User;
+            let is_asked = first.role == Role::User;
             match self.request.kind {
-                TurnKind::Announcement => is_unasked,
+                TurnKind::Announcement => !is_asked,
                 TurnKind::Message | TurnKind::Heartbeat => {
-                    text_of(&first.json) == Some(self.request.text.clone()) && !is_unasked
+                    is_asked && text_of(&first.json) == Some(self.request.text.clone())
                 }
             }
         });
@@ -205,150 +162,6 @@ impl<'h> Turn<'h> {
             record,
             is_repeat: true,
         })
-    }
-
-    pub(super) fn anchor(
-        &self,
-        session: &Session,
-        entry_id: &str,
-        seq: i64,
-        parent: Option<&str>,
-        message_position: Option<i64>,
-    ) -> Anchor {
-        Anchor {
-            agent_id: self.host.agent_id().to_owned(),
-            session_id: session.id.clone(),
-            session_key: session.key.clone(),
-            store_path: self.store_path.clone(),
-            generation: session.generation.clone(),
-            entry_id: entry_id.to_owned(),
-            raw_seq: u64::try_from(seq).unwrap_or(0),
-            effective_parent_id: parent.map(str::to_owned),
-            active_message_position: message_position
-                .and_then(|it| u64::try_from(it).ok())
-                .unwrap_or(0),
-            ..Anchor::default()
-        }
-    }
-}
-
-impl Admitted<'_> {
-    /// The commit as long as the user entry is all there is.
-    fn first_commit(&self) -> Option<CommitParams> {
-        let admission = self.admission.clone()?;
-        Some(
-            self.turn
-                .commit_params(admission.clone(), admission, &self.facts),
-        )
-    }
-
-    /// Reads what stands before the turn again, after an engine may have changed it, and finds the user entry where it
-    /// is now.
-    pub(super) fn read_again(&mut self) -> Result<(), TurnError> {
-        let turn = &mut self.turn;
-        turn.session = turn.host.store().reload(&turn.session)?;
-        let mut path = turn.host.store().path_of(&turn.session)?;
-        let Some(admission) = &mut self.admission else {
-            path.retain(|entry| entry.seq < self.first_seq);
-            self.before = path;
-            return Ok(());
-        };
-        let key = admission.idempotency_key.as_deref();
-        let is_user = |entry: &PathEntry| {
-            let found = entry.row.message().and_then(|it| it.idempotency_key());
-            entry.seq == self.first_seq || (key.is_some() && found == key)
-        };
-        let Some(place) = path.iter().position(is_user) else {
-            return Err(TurnError::MovedOn(turn.turn_id.clone()));
-        };
-        let behind = path.split_off(place);
-        let found = turn.user_entry(&behind[0], path.last());
-        let Some((user, anchor)) = found else {
-            return Err(TurnError::MovedOn(turn.turn_id.clone()));
-        };
-        if anchor.raw_seq != admission.raw_seq {
-            turn.host
-                .store()
-                .move_admission(&turn.turn_id, behind[0].seq)?;
-        }
-        self.first_seq = behind[0].seq;
-        *admission = anchor;
-        self.pending[0] = user;
-        self.before = path;
-        Ok(())
-    }
-
-    /// Goes on in a new transcript, with what the turn has stored so far: neither the user's message nor the reply is
-    /// lost to the engine.
-    pub(super) fn move_to(&mut self, successor_id: &str) -> Result<(), StoreError> {
-        let turn = &self.turn;
-        let rotation = Rotation::new(turn.host, successor_id);
-        let stored = turn
-            .host
-            .store()
-            .messages_between(&turn.session, self.first_seq, i64::MAX)?;
-        let messages: Vec<Arc<str>> = stored.into_iter().map(|message| message.json).collect();
-        let key = self
-            .admission
-            .as_ref()
-            .and_then(|it| it.idempotency_key.clone());
-        let admission = |session: &Session, seq: i64, id: &str| {
-            let mut anchor = turn.anchor(session, id, seq, None, Some(0));
-            anchor.idempotency_key.clone_from(&key);
-            turn.mark_as_admission(&mut anchor);
-            anchor
-        };
-        let commit = |session: &Session, seq: i64, id: &str| {
-            let admission = admission(session, seq, id);
-            turn.commit_params(admission.clone(), admission, &self.facts)
-        };
-        let moved = MovedTurn {
-            turn_id: &turn.turn_id,
-            messages: &messages,
-            is_admitted: self.admission.is_some(),
-            owed: turn.owed.as_deref(),
-            commit: &commit,
-        };
-        let rotated = turn
-            .host
-            .store()
-            .rotate(&turn.session, &rotation, Some(&moved))?;
-        self.first_seq = rotated
-            .seqs
-            .first()
-            .copied()
-            .unwrap_or(rotated.session.next_seq);
-        self.turn.record.session_id.clone_from(&rotated.session.id);
-        self.turn.session = rotated.session;
-        Ok(())
-    }
-}
-
-impl Turn<'_> {
-    /// The commit of this turn.
-    pub(super) fn commit_params(
-        &self,
-        admission: Anchor,
-        terminal: Anchor,
-        facts: &ModelFacts,
-    ) -> CommitParams {
-        CommitParams {
-            advancement_key: self.turn_id.clone(),
-            session_id: admission.session_id.clone(),
-            session_key: Some(admission.session_key.clone()),
-            session_target: Some(SessionTarget {
-                agent_id: Some(admission.agent_id.clone()),
-                session_id: Some(admission.session_id.clone()),
-                session_key: Some(admission.session_key.clone()),
-                store_path: Some(admission.store_path.clone()),
-                extra: Map::new(),
-            }),
-            is_heartbeat: self.request.kind == TurnKind::Heartbeat,
-            runtime_context: Some(facts.committed()),
-            admission,
-            terminal,
-            extra: Map::new(),
-        }
     }
 }
 

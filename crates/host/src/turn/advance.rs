@@ -188,7 +188,7 @@ fn deliver_row(
 fn covers(messages: &[Held], commit: &CommitParams) -> bool {
     let ends = messages.first().zip(messages.last());
     ends.is_some_and(|(first, last)| {
-        first.id == commit.admission.entry_id && last.id == commit.terminal.entry_id
+        *first.id == *commit.admission.entry_id && *last.id == *commit.terminal.entry_id
     })
 }
 

@@ -165,7 +165,7 @@ impl<'h> Admitted<'h> {
             None => host.store().accept_reply(&mut session, &turn_id, &row)?,
             Some(admission) => {
                 let parent = session.append_parent.clone();
-                let frame = turn.anchor(&session, "", 0, parent.as_deref(), None);
+                let frame = turn.anchor(&session, "", 0, parent.as_deref(), 0);
                 let commit = |session: &Session, seq: i64| {
                     let terminal = Anchor {
                         entry_id: session.append_parent.clone().unwrap_or_default(),

@@ -9,9 +9,11 @@ use crate::check::{Answer, Checked, check};
 use crate::guard::Hook;
 use crate::history::{Held, History, sum};
 use crate::model::ToolSpec;
+use crate::store::StoreError;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
 use openclaw_interface::model::AssembleParams;
+use std::sync::Arc;
 
 /// Tokens kept free for the answer, where the window allows it.
 const RESERVE_TOKENS: u64 = 20_000;
@@ -31,16 +33,16 @@ impl<'h> Admitted<'h> {
         tools: &[ToolSpec],
     ) -> Result<Assembled<'h>, TurnError> {
         self.turn.go_on()?;
-        let history = History::of_path(&self.before);
+        let history = self.history()?;
         let budget_tokens = self.history_budget(tools);
-        self.turn.record.history_mends = history.mends.iter().map(ToString::to_string).collect();
+        self.turn.record.history_mends = history.mends();
         self.prepare_engine()?;
         let names = tools.iter().map(|tool| tool.name.clone()).collect();
         let params = self.turn.assemble_params(&self.facts, budget_tokens, names);
-        let checked = self.assembly(&history.messages, budget_tokens, &params)?;
+        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
-            history_messages: history.messages.len(),
-            history_tokens: sum(&history.messages),
+            history_messages: history.messages().len(),
+            history_tokens: sum(history.messages()),
             budget_tokens,
             assembled_messages: checked.messages.len(),
             assembled_tokens: checked.tokens,
@@ -88,12 +90,15 @@ impl<'h> Admitted<'h> {
         usable.saturating_sub(fixed).max(1)
     }
 
+    /// The history before the turn. Reads what is new.
+    fn history(&self) -> Result<Arc<History>, StoreError> {
+        let (host, session) = (self.turn.host, &self.turn.session);
+        host.histories()
+            .before(&host.store(), session, self.place.position)
+    }
+
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
-        let has_messages = self
-            .before
-            .iter()
-            .any(|entry| entry.message_position.is_some());
-        if !has_messages || self.turn.engine.is_legacy() {
+        if self.place.messages_before == 0 || self.turn.engine.is_legacy() {
             return Ok(());
         }
         let params = self.turn.bootstrap_params(&self.facts);
@@ -131,7 +136,7 @@ impl<'h> Admitted<'h> {
         if !self.turn.engine.identity.owns_compaction {
             return Ok(());
         }
-        let history = History::of_path(&self.before);
+        let history = self.history()?;
         let budget_tokens = self
             .facts
             .budget_tokens
@@ -140,7 +145,7 @@ impl<'h> Admitted<'h> {
         let names = tools.iter().map(|tool| tool.name.clone()).collect();
         let limit = self.facts.budget_tokens;
         let params = self.turn.assemble_params(&self.facts, limit, names);
-        let checked = self.assembly(&history.messages, budget_tokens, &params)?;
+        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.mends.extend(checked.mends);
         *view = checked.messages;
         Ok(())

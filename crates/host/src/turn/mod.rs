@@ -19,6 +19,7 @@ mod message;
 mod open;
 mod overflow;
 mod params;
+mod place;
 mod prompt;
 mod record;
 mod request;
