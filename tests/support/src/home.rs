@@ -61,6 +61,12 @@ impl Home {
         self
     }
 
+    /// The directory of an engine's plugin.
+    pub(crate) fn plugin_directory(&self, name: &str) -> PathBuf {
+        let found = self.plugins.iter().find(|plugin| plugin.id == name);
+        found.expect("the engine was added").directory.clone()
+    }
+
     /// Changes the settings of every engine: the next host has them.
     pub fn set_settings(&mut self, settings: &Value) {
         for plugin in &mut self.plugins {

@@ -5,7 +5,9 @@
 mod home;
 mod model;
 mod plugins;
+mod recorder;
 
 pub use home::{Home, request, transcript, turn};
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library};
+pub use recorder::Call;

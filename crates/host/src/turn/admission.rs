@@ -2,7 +2,6 @@
 
 use super::open::{Opened, Turn};
 use super::params::ModelFacts;
-use super::place::Place;
 use super::{TurnError, TurnKind, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
 use crate::store::{PendingTurn, TurnState};
@@ -14,10 +13,12 @@ use serde_json::{Value, json};
 /// A turn whose user entry is stored, unless it is an announcement.
 pub(super) struct Admitted<'h> {
     pub(super) turn: Turn<'h>,
-    /// Where the turn starts.
-    pub(super) place: Place,
+    /// Position on the active path of the turn's first entry.
+    pub(super) position: i64,
     /// The user's message and what the turn has stored behind it, as far as a model may see it.
     pub(super) pending: Vec<Held>,
+    /// Whether the transcript had a message when the attempt began.
+    pub(super) has_messages: bool,
     /// The user entry; `None` for an announcement.
     pub(super) admission: Option<Anchor>,
     pub(super) facts: ModelFacts,
@@ -35,6 +36,7 @@ impl<'h> Opened<'h> {
     pub(super) fn admit(self, facts: ModelFacts) -> Result<Admission<'h>, TurnError> {
         let Self(mut turn) = self;
         let earlier = turn.host.store().turn(&turn.turn_id)?;
+        let is_new = earlier.is_none();
         let seq = match earlier {
             None if turn.request.kind == TurnKind::Announcement => {
                 return Ok(Admission::Admitted(turn.announced(facts)));
@@ -54,7 +56,7 @@ impl<'h> Opened<'h> {
             }
             Some(TurnState { admission_seq, .. }) => admission_seq,
         };
-        turn.admitted(seq, facts).map(Admission::Admitted)
+        turn.admitted(seq, is_new, facts).map(Admission::Admitted)
     }
 }
 
@@ -84,7 +86,8 @@ impl<'h> Turn<'h> {
     fn announced(self, facts: ModelFacts) -> Box<Admitted<'h>> {
         let message = json!({ "role": "user", "content": self.request.text });
         Box::new(Admitted {
-            place: Place::end_of(&self.session),
+            position: self.session.path_length,
+            has_messages: self.session.message_count > 0,
             pending: vec![Held::made(Role::User, message.to_string())],
             admission: None,
             facts,
@@ -94,7 +97,12 @@ impl<'h> Turn<'h> {
 
     /// Finds the user entry. What a try that died left behind the entry is no part of the turn: the next entry goes
     /// behind the user entry again and leaves it on a branch of its own.
-    fn admitted(mut self, seq: i64, facts: ModelFacts) -> Result<Box<Admitted<'h>>, TurnError> {
+    fn admitted(
+        mut self,
+        seq: i64,
+        is_new: bool,
+        facts: ModelFacts,
+    ) -> Result<Box<Admitted<'h>>, TurnError> {
         let Some(found) = self.user_entry(seq)? else {
             return Err(TurnError::MovedOn(self.turn_id));
         };
@@ -106,7 +114,8 @@ impl<'h> Turn<'h> {
         }
         self.session.append_parent = Some(found.user.id.to_string());
         let admitted = Admitted {
-            place: found.place,
+            has_messages: !is_new || found.anchor.active_message_position > 0,
+            position: found.position,
             pending: vec![found.user],
             admission: Some(found.anchor),
             facts,

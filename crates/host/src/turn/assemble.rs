@@ -94,11 +94,11 @@ impl<'h> Admitted<'h> {
     fn history(&self) -> Result<Arc<History>, StoreError> {
         let (host, session) = (self.turn.host, &self.turn.session);
         host.histories()
-            .before(&host.store(), session, self.place.position)
+            .before(&host.store(), session, self.position)
     }
 
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
-        if self.place.messages_before == 0 || self.turn.engine.is_legacy() {
+        if !self.has_messages || self.turn.engine.is_legacy() {
             return Ok(());
         }
         let params = self.turn.bootstrap_params(&self.facts);

@@ -65,6 +65,7 @@ impl<'m> Course<'m> {
             self.retries = Retries::default();
             self.overflows = Overflows::default();
         }
+        turn.has_messages |= turn.admission.is_some() || turn.pending.len() > 1;
         let attempts = &mut turn.turn.record.failed_attempts;
         attempts.push(FailedAttempt::new(&error));
         if error.kind == ModelErrorKind::ContextOverflow {

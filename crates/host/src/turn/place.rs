@@ -11,30 +11,12 @@ use openclaw_interface::model::{Anchor, CommitParams, SessionTarget};
 use serde_json::Map;
 use std::sync::Arc;
 
-/// Where a turn starts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Position on the active path of the turn's first entry.
-    pub(super) position: i64,
-    /// Messages on the path before it.
-    pub(super) messages_before: i64,
-}
-
-impl Place {
-    /// Behind everything.
-    pub(super) fn end_of(session: &Session) -> Self {
-        Self {
-            position: session.path_length,
-            messages_before: session.message_count,
-        }
-    }
-}
-
 /// A user entry on the active path.
 pub(super) struct UserEntry {
     pub(super) user: Held,
     pub(super) anchor: Anchor,
-    pub(super) place: Place,
+    /// Its position on the active path.
+    pub(super) position: i64,
     /// Whether a later turn has begun behind it.
     pub(super) is_left_behind: bool,
 }
@@ -71,19 +53,16 @@ impl Turn<'_> {
         parent: Option<&PathEntry>,
     ) -> Option<UserEntry> {
         let user = entry.held()?;
-        let messages_before = entry.message_position?;
+        let message_position = entry.message_position?;
         let parent = parent.and_then(|it| it.row.id());
-        let mut anchor = self.anchor(&self.session, &user.id, entry.seq, parent, messages_before);
+        let mut anchor = self.anchor(&self.session, &user.id, entry.seq, parent, message_position);
         let key = entry.row.message().and_then(|it| it.idempotency_key());
         anchor.idempotency_key = key.map(str::to_owned);
         self.mark_as_admission(&mut anchor);
         Some(UserEntry {
             user,
             anchor,
-            place: Place {
-                position,
-                messages_before,
-            },
+            position,
             is_left_behind: false,
         })
     }
@@ -185,7 +164,7 @@ impl Admitted<'_> {
             .ok_or_else(moved_on)?;
         let store = &mut turn.host.store();
         store.move_admission(&turn.turn_id, path[at].seq)?;
-        self.place = found.place;
+        self.position = found.position;
         self.pending[0] = found.user;
         self.admission = Some(found.anchor);
         if let (Some(engine_id), Some(commit)) = (&self.turn.owed, self.first_commit()) {
@@ -203,7 +182,7 @@ impl Admitted<'_> {
     pub(super) fn move_to(&mut self, successor_id: &str) -> Result<(), StoreError> {
         let turn = &self.turn;
         let rotation = Rotation::new(turn.host, successor_id);
-        let of_turn = self.place.position..turn.session.path_length;
+        let of_turn = self.position..turn.session.path_length;
         let stored = turn.host.store().path_between(&turn.session, of_turn)?;
         // What a try that died left behind is on the path until this one stores something.
         let leaf = turn.session.append_parent.as_deref();
@@ -238,10 +217,7 @@ impl Admitted<'_> {
             .record
             .session_id
             .clone_from(&self.turn.session.id);
-        self.place = Place {
-            position: 0,
-            messages_before: 0,
-        };
+        self.position = 0;
         if let (Some(_), Some(seq)) = (&self.admission, rotated.seqs.first()) {
             let found = self.turn.user_entry(*seq)?;
             if let Some(found) = found {
