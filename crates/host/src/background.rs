@@ -1,6 +1,6 @@
 //! Work behind replies that are out: maintenance of engines that ask for it.
 //!
-//! A job holds its session's lane, so that there is one a session, and the next run of that session waits until the job
+//! A job holds its sessions' lanes, so that there is one a session, and the next run there waits until the job
 //! is done and its engine has said goodbye. Other sessions are never delayed.
 
 use crate::cancel::Cancel;
@@ -38,17 +38,22 @@ struct Job {
 }
 
 impl Background {
-    /// Runs `work` on a thread of its own, in the lane of its session.
+    /// Runs `work` on a thread of its own, in the lanes of its sessions.
     ///
     /// - `cancel`: what the job listens to; used when the host ends first.
-    pub(crate) fn run(&self, lane: Lane, cancel: Cancel, work: impl FnOnce() + Send + 'static) {
+    pub(crate) fn run(
+        &self,
+        lanes: Vec<Lane>,
+        cancel: Cancel,
+        work: impl FnOnce() + Send + 'static,
+    ) {
         let job = self.jobs.start(cancel);
         let started = std::thread::Builder::new()
             .name("maintenance".into())
             .spawn(move || {
-                // Ends in this order: the lane before the job, so that who waits for the jobs can enter.
+                // Ends in this order: the lanes before the job, so that who waits for the jobs can enter.
                 let _job = job;
-                let _lane = lane;
+                let _lanes = lanes;
                 work();
             });
         if let Err(error) = started {

@@ -3,6 +3,7 @@
 //! Every failure of a plugin's engine sets it aside for this process. The built-in engine is never set aside.
 
 use crate::ambient::Ambient;
+use crate::desk::{Desk, Visit};
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use openclaw_interface::hosting::{AssemblyView, EngineInstance};
@@ -25,6 +26,8 @@ pub(crate) enum Hook<T> {
     Cancelled,
     /// The engine failed and is set aside.
     Failed(QuarantineRecord),
+    /// A read crossed the fence of the turn, in these words. The engine stays in use.
+    Fenced(String),
 }
 
 /// Who an engine is, and how it wants to be called.
@@ -64,6 +67,7 @@ pub(crate) struct Guarded {
     pub(crate) identity: Identity,
     instance: EngineInstance,
     cancelled: Arc<AtomicBool>,
+    desk: Arc<Desk>,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
     timings: Vec<(&'static str, u64)>,
@@ -75,6 +79,7 @@ impl Guarded {
         identity: Identity,
         instance: EngineInstance,
         cancelled: Arc<AtomicBool>,
+        desk: Arc<Desk>,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
@@ -82,6 +87,7 @@ impl Guarded {
             identity,
             instance,
             cancelled,
+            desk,
             quarantine,
             ambient,
             timings: Vec::new(),
@@ -102,17 +108,26 @@ impl Guarded {
         std::mem::take(&mut self.timings)
     }
 
-    pub(crate) fn bootstrap(&mut self, params: &SessionParams) -> Hook<BootstrapResult> {
-        self.call("bootstrap", |engine| engine.bootstrap(params))
+    pub(crate) fn bootstrap(
+        &mut self,
+        params: &SessionParams,
+        visit: Visit,
+    ) -> Hook<BootstrapResult> {
+        self.call("bootstrap", visit, |engine| engine.bootstrap(params))
     }
 
-    pub(crate) fn maintain(&mut self, params: &SessionParams) -> Hook<MaintenanceResult> {
-        self.call("maintain", |engine| engine.maintain(params))
+    pub(crate) fn maintain(
+        &mut self,
+        params: &SessionParams,
+        visit: Visit,
+    ) -> Hook<MaintenanceResult> {
+        self.call("maintain", visit, |engine| engine.maintain(params))
     }
 
     /// Maintenance behind a reply that is out: a failure is logged and has no consequence.
-    pub(crate) fn maintain_in_background(&mut self, params: &SessionParams) {
-        if let Err(error) = self.timed("maintain", |engine| engine.maintain(params)) {
+    pub(crate) fn maintain_in_background(&mut self, params: &SessionParams, visit: Visit) {
+        let (result, _) = self.timed("maintain", visit, |engine| engine.maintain(params));
+        if let Err(error) = result {
             let (engine, reason) = (self.id(), error.to_string());
             if !error.is_unsupported() && !self.is_cancellation(&error) {
                 tracing::warn!(
@@ -125,8 +140,8 @@ impl Guarded {
         }
     }
 
-    pub(crate) fn compact(&mut self, params: &CompactParams) -> Hook<CompactResult> {
-        self.call("compact", |engine| engine.compact(params))
+    pub(crate) fn compact(&mut self, params: &CompactParams, visit: Visit) -> Hook<CompactResult> {
+        self.call("compact", visit, |engine| engine.compact(params))
     }
 
     /// Hands the answer to `read` where it lies; `read` says what is wrong with it.
@@ -135,9 +150,10 @@ impl Guarded {
         messages: &[Message<'_>],
         token_budget: Option<u64>,
         params: &AssembleParams,
+        visit: Visit,
         read: impl FnOnce(AssemblyView<'_>) -> Result<R, String>,
     ) -> Hook<R> {
-        self.call("assemble", |engine| {
+        self.call("assemble", visit, |engine| {
             let answer = engine.assemble_with(messages, token_budget, params, read)?;
             answer.map_err(|reason| EngineError::new(ErrorCode::InvalidAnswer, reason))
         })
@@ -147,8 +163,9 @@ impl Guarded {
         &mut self,
         messages: &[Message<'_>],
         params: &CommitParams,
+        visit: Visit,
     ) -> Hook<CommitStatus> {
-        self.call("commitTurn", |engine| {
+        self.call("commitTurn", visit, |engine| {
             engine
                 .commit_turn(messages, params)
                 .map(|result| result.status)
@@ -173,9 +190,15 @@ impl Guarded {
     fn call<T>(
         &mut self,
         operation: &'static str,
+        visit: Visit,
         f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
     ) -> Hook<T> {
-        match self.timed(operation, f) {
+        let (result, violation) = self.timed(operation, visit, f);
+        let has_panicked = matches!(&result, Err(error) if matches!(error.code, ErrorCode::Panicked | ErrorCode::Gone));
+        if let Some(reason) = violation.filter(|_| !has_panicked) {
+            return Hook::Fenced(reason);
+        }
+        match result {
             Ok(value) => Hook::Done(value),
             Err(error) if error.is_unsupported() => {
                 tracing::debug!(engine = self.id(), op = operation, reason = %error, "hook absent");
@@ -191,17 +214,21 @@ impl Guarded {
         error.code == ErrorCode::Cancelled && self.cancelled.load(Ordering::SeqCst)
     }
 
+    /// Runs a hook; tells with its result how the fence was violated, when it was.
     fn timed<T>(
         &mut self,
         operation: &'static str,
+        visit: Visit,
         f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    ) -> (Result<T, EngineError>, Option<String>) {
         let _span = tracing::trace_span!("hook", engine = self.id(), op = operation).entered();
         let started = Instant::now();
+        self.desk.open(operation, visit);
         let result = f(&mut self.instance);
+        let violation = self.desk.close();
         let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.timings.push((operation, elapsed_us));
-        result
+        (result, violation)
     }
 
     fn fail(&self, operation: &str, error: EngineError) -> QuarantineRecord {

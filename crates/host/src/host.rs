@@ -7,6 +7,7 @@ use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Candidates, Tools};
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
+use crate::services::Transcripts;
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
 use crate::turn::{
@@ -14,6 +15,7 @@ use crate::turn::{
 };
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a host is made from.
@@ -66,7 +68,7 @@ pub struct Host {
     settings: HostSettings,
     agent_dir: PathBuf,
     health_dir: PathBuf,
-    store: Mutex<Store>,
+    transcripts: Transcripts,
     registry: Registry,
     lanes: Lanes,
     histories: Histories,
@@ -93,13 +95,17 @@ impl Host {
             settings.ambient.clone(),
         );
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
+        let transcripts = Transcripts {
+            agent_id: settings.agent_id.clone(),
+            store: Arc::new(Mutex::new(store)),
+        };
         let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
             background: Background::default(),
             settings,
             agent_dir,
             health_dir,
-            store: Mutex::new(store),
+            transcripts,
             registry,
             lanes,
             histories: Histories::new(HISTORY_LIMIT_BYTES),
@@ -153,7 +159,7 @@ impl Host {
 
     /// The store, for as long as one operation takes.
     pub fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock()
+        self.transcripts.store.lock()
     }
 
     /// Which engine is asked for, and why.
@@ -170,8 +176,17 @@ impl Host {
         &self.background
     }
 
+    /// The session if nobody runs a turn in it.
+    pub(crate) fn try_enter(&self, session_key: &str) -> Result<Option<Lane>, LaneError> {
+        self.lanes.try_enter(session_key)
+    }
+
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub(crate) fn transcripts(&self) -> &Transcripts {
+        &self.transcripts
     }
 
     pub(crate) fn histories(&self) -> &Histories {

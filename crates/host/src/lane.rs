@@ -62,24 +62,8 @@ impl Lanes {
 
     /// Waits for the session: for turns of this process as long as they take, for another process as long as allowed.
     pub(crate) fn enter(&self, session_key: &str) -> Result<Lane, LaneError> {
-        let lane = Arc::clone(
-            self.in_process
-                .lock()
-                .entry(session_key.to_owned())
-                .or_default(),
-        );
-        let in_process = lane.lock_arc();
-        let path = self.directory.join(file_name(session_key));
-        let refused = |error| LaneError::Io {
-            path: path.clone(),
-            error,
-        };
-        make_private_directory(&self.directory).map_err(refused)?;
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(refused)?;
+        let in_process = self.lane(session_key).lock_arc();
+        let file = self.file(session_key)?;
         let started = Instant::now();
         loop {
             match file.try_lock() {
@@ -89,7 +73,9 @@ impl Lanes {
                         _in_process: in_process,
                     });
                 }
-                Err(TryLockError::Error(error)) => return Err(refused(error)),
+                Err(TryLockError::Error(error)) => {
+                    return Err(self.refused(session_key, error));
+                }
                 Err(TryLockError::WouldBlock) if started.elapsed() >= self.wait => {
                     return Err(LaneError::Busy {
                         session_key: session_key.to_owned(),
@@ -98,6 +84,49 @@ impl Lanes {
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
             }
+        }
+    }
+
+    /// The session if nobody has it, without waiting.
+    pub(crate) fn try_enter(&self, session_key: &str) -> Result<Option<Lane>, LaneError> {
+        let Some(in_process) = self.lane(session_key).try_lock_arc() else {
+            return Ok(None);
+        };
+        let file = self.file(session_key)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lane {
+                _between_processes: file,
+                _in_process: in_process,
+            })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(self.refused(session_key, error)),
+        }
+    }
+
+    fn lane(&self, session_key: &str) -> Arc<Mutex<()>> {
+        let mut lanes = self.in_process.lock();
+        Arc::clone(lanes.entry(session_key.to_owned()).or_default())
+    }
+
+    fn file(&self, session_key: &str) -> Result<File, LaneError> {
+        make_private_directory(&self.directory)
+            .and_then(|()| {
+                OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .open(self.path(session_key))
+            })
+            .map_err(|error| self.refused(session_key, error))
+    }
+
+    fn path(&self, session_key: &str) -> PathBuf {
+        self.directory.join(file_name(session_key))
+    }
+
+    fn refused(&self, session_key: &str, error: io::Error) -> LaneError {
+        LaneError::Io {
+            path: self.path(session_key),
+            error,
         }
     }
 }

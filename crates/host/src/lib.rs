@@ -22,6 +22,7 @@ mod ambient;
 mod background;
 mod cancel;
 mod check;
+mod desk;
 mod guard;
 mod history;
 mod host;

@@ -1,10 +1,11 @@
 //! The engines this process can make. A library is opened at its first use, once.
 
 use crate::ambient::Ambient;
+use crate::desk::Desk;
 use crate::guard::{Guarded, Identity};
 use crate::legacy::{LEGACY_ID, Legacy};
 use crate::quarantine::{Quarantine, QuarantineRecord};
-use crate::services::Services;
+use crate::services::{Services, Transcripts};
 use openclaw_interface::EngineError;
 use openclaw_interface::hosting::EngineFactory;
 use openclaw_interface::model::{CreateContext, Info};
@@ -103,9 +104,16 @@ impl Registry {
         registered: &Registered,
         context: &CreateContext,
         cancelled: &Arc<AtomicBool>,
+        transcripts: &Transcripts,
     ) -> Result<Guarded, Box<QuarantineRecord>> {
         let id = registered.id();
-        let services = Services::new(id, Arc::clone(cancelled));
+        let desk = Arc::new(Desk::default());
+        let services = Services::new(
+            id,
+            Arc::clone(cancelled),
+            Arc::clone(&desk),
+            transcripts.clone(),
+        );
         let mut context = context.clone();
         context.settings = registered.settings();
         let made = registered.factory().create(&context, services);
@@ -116,6 +124,7 @@ impl Registry {
             Identity::new(id, registered.info(), sha256),
             instance,
             Arc::clone(cancelled),
+            desk,
             Arc::clone(&self.quarantine),
             self.ambient.clone(),
         ))

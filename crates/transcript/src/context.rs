@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use openclaw_interface::Role;
 
+use crate::copy;
 use crate::json::Object;
 use crate::message::{Content, Message};
 use crate::row::{Row, RowKind};
@@ -149,17 +150,15 @@ fn stored(row: usize, message: &Message) -> ContextMessage {
 }
 
 fn without_checkpoint(message: ContextMessage) -> ContextMessage {
-    if message.role != Role::Assistant || !message.json.contains("providerReplay") {
+    if message.role != Role::Assistant {
         return message;
     }
-    let without = Object::read(&message.json).ok().and_then(|mut object| {
-        object
-            .remove("providerReplay")
-            .then(|| object.write().into())
-    });
-    ContextMessage {
-        json: without.unwrap_or_else(|| Arc::clone(&message.json)),
-        ..message
+    match copy::without_checkpoint(&message.json) {
+        Some(json) => ContextMessage {
+            json: json.into(),
+            ..message
+        },
+        None => message,
     }
 }
 

@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod context;
+mod copy;
 mod cut;
 mod fault;
 mod group;
@@ -55,6 +56,7 @@ mod tree;
 mod write;
 
 pub use context::{Context, ContextMessage, ModelRef, appended, context, context_start, visible};
+pub use copy::{Copy, copied_row};
 pub use cut::{is_legal_cut, newest_within};
 pub use fault::{Fault, FaultKind};
 pub use group::{groups, groups_by_role};

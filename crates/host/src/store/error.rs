@@ -42,6 +42,14 @@ pub enum StoreErrorKind {
     /// Another process wrote the session since it was read.
     #[error("session `{0}` was changed by another process while it was being worked on")]
     Changed(String),
+    /// The turn's row in the outbox is that of another engine.
+    #[error("advancement key collision: turn `{key}` is meant for engine `{engine_id}`")]
+    KeyCollision {
+        /// The turn.
+        key: String,
+        /// The engine it is meant for.
+        engine_id: String,
+    },
     /// A transcript with this id is there, with other entries from the first on.
     #[error("session id `{0}` is taken by another transcript")]
     SessionTaken(String),
@@ -95,6 +103,9 @@ impl StoreError {
             StoreErrorKind::NoSession(_) => "`openclaw sessions list` shows the sessions there are",
             StoreErrorKind::Changed(_) => {
                 "run it again; what the other process wrote is kept, and nothing of this was stored"
+            }
+            StoreErrorKind::KeyCollision { .. } => {
+                "select that engine again, or send the message with a new turn id"
             }
             StoreErrorKind::SessionTaken(_) => {
                 "give a copy of the file another id in its header; one without a header takes its id from its name"

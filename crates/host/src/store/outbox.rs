@@ -5,7 +5,7 @@
 //! shown, and holds up nobody.
 
 use super::Store;
-use super::error::{Attempt, StoreError};
+use super::error::{Attempt, StoreError, StoreErrorKind};
 use openclaw_interface::model::CommitParams;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -23,6 +23,8 @@ pub(crate) struct PendingTurn<'a> {
 /// A turn that waits for its engine.
 #[derive(Clone, Debug)]
 pub(crate) struct OutboxRow {
+    /// Where it stands in the queue: earlier ones are lower.
+    pub(crate) place: i64,
     pub(crate) commit: CommitParams,
     pub(crate) attempts: i64,
     pub(crate) last_error: Option<String>,
@@ -41,7 +43,8 @@ pub struct Backlog {
     pub last_error: Option<String>,
 }
 
-/// Writes the `admitted` row of a turn; a row of an earlier try of the same turn is replaced.
+/// Writes the `admitted` row of a turn; a row of an earlier try of the same turn is replaced. The row of another engine
+/// stays, and is an error.
 pub(super) fn admit(
     connection: &Connection,
     turn: &PendingTurn<'_>,
@@ -71,9 +74,9 @@ fn put(
     let facts =
         serde_json::to_string(turn.commit).map_err(|error| attempt.damaged(error.to_string()))?;
     let sql = "INSERT INTO outbox VALUES (?1, ?2, ?3, ?4, ?5, 0, NULL, ?6) \
-               ON CONFLICT DO UPDATE SET engine_id = excluded.engine_id, state = excluded.state, \
-               facts = excluded.facts, attempts = 0, last_error = NULL";
-    connection
+               ON CONFLICT DO UPDATE SET state = excluded.state, facts = excluded.facts, attempts = 0, \
+               last_error = NULL WHERE engine_id = excluded.engine_id";
+    let written = connection
         .execute(
             sql,
             params![
@@ -86,6 +89,20 @@ fn put(
             ],
         )
         .map_err(|error| attempt.sql(error))?;
+    if written == 0 {
+        let key = &turn.commit.advancement_key;
+        let engine_id = connection
+            .query_row(
+                "SELECT engine_id FROM outbox WHERE advancement_key = ?1",
+                [key],
+                |row| row.get(0),
+            )
+            .map_err(|error| attempt.sql(error))?;
+        return Err(attempt.kind(StoreErrorKind::KeyCollision {
+            key: key.clone(),
+            engine_id,
+        }));
+    }
     Ok(())
 }
 
@@ -102,17 +119,82 @@ pub(super) fn remove(
 }
 
 impl Store {
-    /// Drops what turns that died before their end left behind, and returns the finished ones, oldest first.
-    pub(crate) fn recover_outbox(
+    /// Drops what turns of a session that died before their end left behind.
+    pub(crate) fn drop_unfinished(
         &mut self,
         engine_id: &str,
         session_id: &str,
-    ) -> Result<Vec<OutboxRow>, StoreError> {
+    ) -> Result<(), StoreError> {
         self.transaction("recover the outbox of", |transaction, attempt| {
             let sql = "DELETE FROM outbox WHERE session_id = ?1 AND engine_id = ?2 AND state = 'admitted'";
-            transaction.execute(sql, [session_id, engine_id]).map_err(|error| attempt.sql(error))?;
-            ready(transaction, engine_id, session_id, attempt)
+            transaction
+                .execute(sql, [session_id, engine_id])
+                .map_err(|error| attempt.sql(error))?;
+            Ok(())
         })
+    }
+
+    /// The oldest finished turn of a session behind a place in the queue. Rows that cannot be read are blocked on the
+    /// way, so that they hold up nobody.
+    pub(crate) fn next_ready(
+        &mut self,
+        engine_id: &str,
+        session_id: &str,
+        behind: i64,
+    ) -> Result<Option<OutboxRow>, StoreError> {
+        let sql = "SELECT rowid, facts, attempts, last_error FROM outbox \
+                   WHERE session_id = ?1 AND engine_id = ?2 AND state = 'ready' AND rowid > ?3 ORDER BY rowid LIMIT 1";
+        let mut behind = behind;
+        loop {
+            let attempt = self.attempt("read the outbox of");
+            let found = self
+                .connection
+                .prepare_cached(sql)
+                .and_then(|mut statement| {
+                    statement
+                        .query_row(params![session_id, engine_id, behind], read)
+                        .optional()
+                })
+                .map_err(|error| attempt.sql(error))?;
+            let Some(columns) = found else {
+                return Ok(None);
+            };
+            behind = columns.0;
+            match outbox_row(columns, &attempt) {
+                Ok(row) => return Ok(Some(row)),
+                Err(error) => self.block_unreadable(behind, &error)?,
+            }
+        }
+    }
+
+    fn block_unreadable(&mut self, place: i64, error: &StoreError) -> Result<(), StoreError> {
+        tracing::warn!(reason = %error.kind, "a waiting turn cannot be read; it is set aside");
+        let reason = error.kind.to_string();
+        self.transaction("write the outbox of", |transaction, attempt| {
+            transaction
+                .execute(
+                    "UPDATE outbox SET state = 'blocked', last_error = ?2 WHERE rowid = ?1",
+                    params![place, reason],
+                )
+                .map_err(|error| attempt.sql(error))?;
+            Ok(())
+        })
+    }
+
+    /// Sessions with turns that wait for an engine, the one that has waited longest first.
+    pub(crate) fn sessions_waiting(&self, engine_id: &str) -> Result<Vec<String>, StoreError> {
+        let attempt = self.attempt("read the outbox of");
+        self.connection
+            .prepare_cached(
+                "SELECT session_id FROM outbox WHERE engine_id = ?1 AND state = 'ready' \
+                 GROUP BY session_id ORDER BY min(rowid)",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([engine_id], |row| row.get(0))?
+                    .collect()
+            })
+            .map_err(|error| attempt.sql(error))
     }
 
     /// Deletes the row of a turn that its engine acknowledged. What another engine is owed stays.
@@ -182,7 +264,8 @@ impl Store {
     /// The waiting row of one turn.
     pub(crate) fn outbox_row(&self, key: &str) -> Result<Option<OutboxRow>, StoreError> {
         let attempt = self.attempt("read the outbox of");
-        let sql = "SELECT facts, attempts, last_error FROM outbox WHERE advancement_key = ?1 AND state = 'ready'";
+        let sql = "SELECT rowid, facts, attempts, last_error FROM outbox \
+                   WHERE advancement_key = ?1 AND state = 'ready'";
         let found = self
             .connection
             .query_row(sql, [key], read)
@@ -194,41 +277,22 @@ impl Store {
     }
 }
 
-type Columns = (String, i64, Option<String>);
+type Columns = (i64, String, i64, Option<String>);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Columns> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
 }
 
 fn outbox_row(
-    (facts, attempts, last_error): Columns,
+    (place, facts, attempts, last_error): Columns,
     attempt: &Attempt,
 ) -> Result<OutboxRow, StoreError> {
     let commit = serde_json::from_str(&facts)
         .map_err(|error| attempt.damaged(format!("outbox: {error}")))?;
     Ok(OutboxRow {
+        place,
         commit,
         attempts,
         last_error,
     })
-}
-
-fn ready(
-    connection: &Connection,
-    engine_id: &str,
-    session_id: &str,
-    attempt: &Attempt,
-) -> Result<Vec<OutboxRow>, StoreError> {
-    let sql = "SELECT facts, attempts, last_error FROM outbox \
-               WHERE session_id = ?1 AND engine_id = ?2 AND state = 'ready' ORDER BY rowid";
-    let mut statement = connection
-        .prepare_cached(sql)
-        .map_err(|error| attempt.sql(error))?;
-    let rows: Vec<Columns> = statement
-        .query_map([session_id, engine_id], read)
-        .and_then(Iterator::collect)
-        .map_err(|error| attempt.sql(error))?;
-    rows.into_iter()
-        .map(|columns| outbox_row(columns, attempt))
-        .collect()
 }

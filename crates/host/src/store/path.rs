@@ -5,7 +5,7 @@ use super::error::{Attempt, StoreError};
 use super::sessions::Session;
 use crate::history::Held;
 use openclaw_transcript::{Row, parse_row};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::ops::Range;
 
 /// An entry on the active path.
@@ -39,6 +39,29 @@ pub(super) fn parsed(seq: i64, text: &str, attempt: &Attempt) -> Result<Row, Sto
     let line = usize::try_from(seq).unwrap_or(usize::MAX);
     parse_row(line, text)
         .ok_or_else(|| attempt.damaged(format!("entry {seq} of a session cannot be read")))
+}
+
+/// The entries at some positions of a session's active path.
+pub(super) fn between(
+    connection: &Connection,
+    session: &Session,
+    positions: Range<i64>,
+    attempt: &Attempt,
+) -> Result<Vec<PathEntry>, StoreError> {
+    let sql = "SELECT a.seq, e.row, e.tokens, a.message_position FROM active_path a \
+               JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
+               WHERE a.session_id = ?1 AND a.position >= ?2 AND a.position < ?3 ORDER BY a.position";
+    let mut statement = connection
+        .prepare_cached(sql)
+        .map_err(|error| attempt.sql(error))?;
+    let mut rows = statement
+        .query(params![session.id, positions.start, positions.end])
+        .map_err(|error| attempt.sql(error))?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next().map_err(|error| attempt.sql(error))? {
+        entries.push(path_entry(row, attempt)?);
+    }
+    Ok(entries)
 }
 
 fn path_entry(row: &rusqlite::Row<'_>, attempt: &Attempt) -> Result<PathEntry, StoreError> {
@@ -90,21 +113,7 @@ impl Store {
         session: &Session,
         positions: Range<i64>,
     ) -> Result<Vec<PathEntry>, StoreError> {
-        let attempt = self.attempt("read");
-        let sql = "SELECT a.seq, e.row, e.tokens, a.message_position FROM active_path a \
-                   JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
-                   WHERE a.session_id = ?1 AND a.position >= ?2 AND a.position < ?3 ORDER BY a.position";
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(|error| attempt.sql(error))?;
-        let mut rows = statement
-            .query(params![session.id, positions.start, positions.end])
-            .map_err(|error| attempt.sql(error))?;
-        let mut entries = Vec::new();
-        while let Some(row) = rows.next().map_err(|error| attempt.sql(error))? {
-            entries.push(path_entry(row, &attempt)?);
-        }
+        let entries = between(&self.connection, session, positions, &self.attempt("read"))?;
         let read = self.rows_read.get() + entries.len() as u64;
         self.rows_read.set(read);
         Ok(entries)

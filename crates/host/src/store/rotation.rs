@@ -112,11 +112,4 @@ impl Store {
             Ok(Rotated { session, seqs })
         })
     }
-
-    /// A session as it is stored now.
-    pub(crate) fn reload(&self, session: &Session) -> Result<Session, StoreError> {
-        let attempt = self.attempt("read");
-        let found = sessions::by_id(&self.connection, &session.id, &attempt)?;
-        found.ok_or_else(|| attempt.kind(StoreErrorKind::NoSession(session.id.clone())))
-    }
 }

@@ -101,6 +101,7 @@ const AFTER_LINKS: &str = "
     CREATE INDEX active_path_boundaries ON active_path (session_id, position) WHERE is_boundary;
     CREATE INDEX active_path_messages ON active_path (session_id, message_position)
         WHERE message_position IS NOT NULL;
+    CREATE INDEX outbox_by_engine ON outbox (engine_id, state, session_id);
     UPDATE sessions SET path_tokens = (SELECT coalesce(sum(e.tokens), 0) FROM active_path a JOIN entries e
         ON e.session_id = a.session_id AND e.seq = a.seq WHERE a.session_id = sessions.session_id);
 ";

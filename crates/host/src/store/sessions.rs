@@ -311,6 +311,11 @@ impl Store {
         by_key(&self.connection, key, &self.attempt("read"))
     }
 
+    /// The transcript with an id.
+    pub(crate) fn session_with_id(&self, id: &str) -> Result<Option<Session>, StoreError> {
+        by_id(&self.connection, id, &self.attempt("read"))
+    }
+
     /// The transcript behind a session key, or with that id.
     ///
     /// # Errors

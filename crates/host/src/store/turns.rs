@@ -192,6 +192,7 @@ impl Store {
                 let commit = serde_json::from_str(facts)
                     .map_err(|error| attempt.damaged(error.to_string()))?;
                 Ok(OutboxRow {
+                    place: 0,
                     commit,
                     attempts: 0,
                     last_error: None,

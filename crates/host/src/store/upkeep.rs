@@ -133,7 +133,7 @@ fn end_at(
 }
 
 /// Takes the path's rows from a position on off it.
-pub(super) fn truncate(
+fn truncate(
     connection: &Connection,
     session: &mut Session,
     end: i64,
@@ -166,8 +166,26 @@ pub(super) fn truncate(
     Ok(())
 }
 
+/// Puts rows in the place of those from a position on: what a leaf row does that leads to a branch written aside.
+pub(super) fn replace_end(
+    connection: &Connection,
+    session: &mut Session,
+    first: i64,
+    steps: &[Step],
+    leaf: Option<String>,
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    truncate(connection, session, first, attempt)?;
+    for step in steps {
+        push(connection, session, step, attempt)?;
+    }
+    session.tip = leaf.clone().map_or(Tip::Empty, Tip::At);
+    session.append_parent = leaf;
+    Ok(())
+}
+
 /// Puts a row behind the path.
-pub(super) fn push(
+fn push(
     connection: &Connection,
     session: &mut Session,
     step: &Step,

@@ -1,10 +1,10 @@
 //! Puts the user's message on disk before anything else happens with it.
 
-use super::open::{Opened, Turn};
+use super::open::{Opened, Turn, degraded, unchecked};
 use super::params::ModelFacts;
 use super::{TurnError, TurnKind, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
-use crate::store::{PendingTurn, TurnState};
+use crate::store::{PendingTurn, StoreErrorKind, TurnState};
 use openclaw_interface::Role;
 use openclaw_interface::model::Anchor;
 use openclaw_transcript::message_row;
@@ -113,23 +113,16 @@ impl<'h> Turn<'h> {
             return Err(TurnError::TurnIdTaken(self.turn_id));
         }
         self.session.append_parent = Some(found.user.id.to_string());
-        let admitted = Admitted {
+        let mut admitted = Box::new(Admitted {
             has_messages: !is_new || found.anchor.active_message_position > 0,
             position: found.position,
             pending: vec![found.user],
             admission: Some(found.anchor),
             facts,
             turn: self,
-        };
-        if let (Some(engine_id), Some(commit)) = (&admitted.turn.owed, admitted.first_commit()) {
-            let pending = PendingTurn {
-                engine_id,
-                session_id: &admitted.turn.session.id,
-                commit: &commit,
-            };
-            admitted.turn.host.store().announce(&pending)?;
-        }
-        Ok(Box::new(admitted))
+        });
+        admitted.announce()?;
+        Ok(admitted)
     }
 
     /// Hands out the reply of a turn that was answered, after the engine got what it is owed.
@@ -171,6 +164,30 @@ impl<'h> Turn<'h> {
             record,
             is_repeat: true,
         })
+    }
+}
+
+impl Admitted<'_> {
+    /// Notes for which engine the turn is meant. An earlier try may have been meant for another one: that one is owed the
+    /// turn, and no other engine sees it.
+    pub(super) fn announce(&mut self) -> Result<(), TurnError> {
+        let (Some(engine_id), Some(commit)) = (&self.turn.owed, self.first_commit()) else {
+            return Ok(());
+        };
+        let pending = PendingTurn {
+            engine_id,
+            session_id: &self.turn.session.id,
+            commit: &commit,
+        };
+        let announced = self.turn.host.store().announce(&pending);
+        let Err(error) = announced else {
+            return Ok(());
+        };
+        let StoreErrorKind::KeyCollision { engine_id, .. } = &error.kind else {
+            return Err(error.into());
+        };
+        self.turn.owed = Some(engine_id.clone());
+        self.turn.substitute(degraded("outbox", unchecked(&error)))
     }
 }
 

@@ -1,25 +1,25 @@
-//! Brings accepted turns to the engine: at least once, in order, acknowledged or kept.
+//! The end of a turn, and turns offered once more.
 
 use super::answer::Answered;
+use super::drain::{self, ToMaintain};
 use super::open::{self, Turn};
-use super::params::{Maintenance, ModelFacts};
+use super::params::ModelFacts;
 use super::record::{CommitOutcome, RecoveredCommit, TurnRecord};
 use super::{TurnError, TurnOutcome};
 use crate::Host;
-use crate::guard::{Guarded, Hook};
-use crate::history::Held;
+use crate::desk::Visit;
+use crate::guard::Hook;
 use crate::lane::Lane;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{QuarantineRecord, forget_ended};
 use crate::requirements::{self, ExecutionHost, Operation};
-use crate::store::{OutboxRow, Session, Store, StoreError};
-use openclaw_interface::Message;
-use openclaw_interface::model::{CommitParams, CommitStatus};
+use crate::store::{Session, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 impl Answered<'_> {
-    /// Delivers the commit, tidies up, says goodbye, keeps the record. The reply is safe: nothing here can lose it.
+    /// Delivers the commit and what else waits, tidies up, says goodbye, keeps the record. The reply is safe: nothing
+    /// here can lose it.
     ///
     /// - `lane`: kept until maintenance that runs behind the reply is done too.
     pub(super) fn commit(self, lane: Lane) -> TurnOutcome {
@@ -28,19 +28,8 @@ impl Answered<'_> {
             facts,
             reply,
         } = self;
-        turn.record.commit = turn.deliver();
-        let is_acknowledged = matches!(
-            turn.record.commit,
-            CommitOutcome::Committed | CommitOutcome::Duplicate
-        );
-        if is_acknowledged && turn.engine.identity.maintains_in_background {
-            turn.keep_timings();
-            turn.maintain_in_background(&facts, lane);
-        } else if is_acknowledged {
-            let params = turn.maintain_params(&facts, Maintenance::AfterTurn);
-            // A failure sets the engine aside for the next turn; this one is done.
-            let _ = turn.engine.maintain(&params);
-        }
+        let to_maintain = turn.deliver();
+        turn.maintain(to_maintain, &facts, lane);
         turn.engine.dispose();
         turn.keep_timings();
         let record = turn.record;
@@ -67,142 +56,69 @@ impl Answered<'_> {
 }
 
 impl Turn<'_> {
-    /// Gives the engine to a thread of its own, and the lane with it.
-    fn maintain_in_background(&mut self, facts: &ModelFacts, lane: Lane) {
-        let params = self.maintain_params(facts, Maintenance::Background);
-        let successor = open::legacy(self.host, self.request.cancel.flag());
-        let mut engine = std::mem::replace(&mut self.engine, successor);
-        let cancel = self.request.cancel.clone();
-        self.host.background().run(lane, cancel, move || {
-            engine.maintain_in_background(&params);
-            engine.dispose();
-        });
-    }
-
-    fn deliver(&mut self) -> CommitOutcome {
-        let Some(owed) = self.owed.clone() else {
-            return CommitOutcome::NotOwed;
+    /// Delivers the turn and what else waits. Answers which sessions have to be maintained.
+    fn deliver(&mut self) -> Vec<ToMaintain> {
+        let Some(owed) = &self.owed else {
+            return Vec::new();
         };
         if self.engine.id() != owed {
             let substitution = self.record.substitution.as_ref();
             let reason = substitution.map_or_else(String::new, |it| {
                 format!("{} failed: {}", it.operation, it.reason)
             });
-            return CommitOutcome::Queued { reason };
+            self.record.commit = CommitOutcome::Queued { reason };
+            return Vec::new();
         }
-        let row = self.host.store().outbox_row(&self.turn_id);
-        match row {
-            Ok(Some(row)) => match deliver_row(self.host, &mut self.engine, &self.session, &row) {
-                Ok((outcome, _)) => outcome,
-                Err(error) => CommitOutcome::Queued {
-                    reason: error.to_string(),
-                },
-            },
-            Ok(None) => CommitOutcome::NotOwed,
-            Err(error) => CommitOutcome::Queued {
-                reason: error.to_string(),
-            },
-        }
+        let drained = drain::after_turn(self.host, &mut self.engine, &self.session);
+        let mut commits = drained.commits;
+        let own = commits.iter().position(|it| it.turn_id == self.turn_id);
+        let outcome = own.map(|own| commits.remove(own).outcome);
+        self.record.recovered_commits.extend(commits);
+        self.record.commit = outcome.unwrap_or_else(|| CommitOutcome::Queued {
+            reason: drained
+                .stopped
+                .unwrap_or_else(|| "turns of other sessions come first".into()),
+        });
+        drained.to_maintain
     }
-}
 
-/// Delivers what a session's outbox holds for an engine, oldest first, up to the first failure.
-pub(super) fn drain(
-    host: &Host,
-    engine: &mut Guarded,
-    session: &Session,
-) -> Result<(Vec<RecoveredCommit>, Option<QuarantineRecord>), StoreError> {
-    let rows = host.store().recover_outbox(engine.id(), &session.id)?;
-    let mut commits = Vec::new();
-    for row in rows {
-        let turn_id = row.commit.advancement_key.clone();
-        let (outcome, failure) = deliver_row(host, engine, session, &row)?;
-        commits.push(RecoveredCommit { turn_id, outcome });
-        if failure.is_some() {
-            return Ok((commits, failure));
+    /// Maintains each session once: now, or on a thread of its own that the engine and the lanes go to.
+    fn maintain(&mut self, sessions: Vec<ToMaintain>, facts: &ModelFacts, lane: Lane) {
+        let is_in_background = self.engine.identity.maintains_in_background;
+        let jobs: Vec<_> = sessions
+            .iter()
+            .map(|ToMaintain { session, .. }| {
+                let facts = (session.id == self.session.id).then_some(facts);
+                let host = self.host;
+                let params = host.after_commit_params(session, facts, is_in_background);
+                (params, Visit::after_commit(session))
+            })
+            .collect();
+        if jobs.is_empty() {
+            return;
         }
+        if !is_in_background {
+            for (params, visit) in jobs {
+                // A failure sets the engine aside for the next turn; this one is done.
+                if let Hook::Failed(_) = self.engine.maintain(&params, visit) {
+                    return;
+                }
+            }
+            return;
+        }
+        self.keep_timings();
+        let successor = open::legacy(self.host, self.request.cancel.flag());
+        let mut engine = std::mem::replace(&mut self.engine, successor);
+        let mut lanes: Vec<Lane> = sessions.into_iter().filter_map(|it| it.lane).collect();
+        lanes.push(lane);
+        let cancel = self.request.cancel.clone();
+        self.host.background().run(lanes, cancel, move || {
+            for (params, visit) in jobs {
+                engine.maintain_in_background(&params, visit);
+            }
+            engine.dispose();
+        });
     }
-    Ok((commits, None))
-}
-
-/// Offers one turn to the engine. Only an acknowledgement takes the row out of the outbox.
-fn deliver_row(
-    host: &Host,
-    engine: &mut Guarded,
-    session: &Session,
-    row: &OutboxRow,
-) -> Result<(CommitOutcome, Option<QuarantineRecord>), StoreError> {
-    let commit = &row.commit;
-    let key = &commit.advancement_key;
-    let messages = turn_messages(&host.store(), session, row)?;
-    if !covers(&messages, commit) {
-        let reason = "the transcript no longer holds this turn as it was";
-        host.store()
-            .note_failed_delivery(key, engine.id(), reason, true)?;
-        return Ok((
-            CommitOutcome::Queued {
-                reason: reason.into(),
-            },
-            None,
-        ));
-    }
-    let views: Vec<Message<'_>> = messages.iter().map(Held::view).collect();
-    let failure = match engine.commit_turn(&views, commit) {
-        Hook::Done(status) => {
-            host.store().acknowledge(key, engine.id())?;
-            let outcome = match status {
-                CommitStatus::Committed => CommitOutcome::Committed,
-                CommitStatus::Duplicate => CommitOutcome::Duplicate,
-            };
-            return Ok((outcome, None));
-        }
-        Hook::Absent(error) => engine.reject("commitTurn", error.message),
-        Hook::Cancelled => {
-            let reason = "the engine's commit was cancelled";
-            host.store()
-                .note_failed_delivery(key, engine.id(), reason, false)?;
-            let reason = reason.to_owned();
-            return Ok((CommitOutcome::Queued { reason }, None));
-        }
-        Hook::Failed(record) => record,
-    };
-    tracing::warn!(
-        engine = engine.id(),
-        turn = key,
-        reason = failure.reason,
-        attempts = row.attempts + 1,
-        last_error = row.last_error,
-        "commit not acknowledged; it stays in the outbox"
-    );
-    host.store()
-        .note_failed_delivery(key, engine.id(), &failure.reason, false)?;
-    Ok((
-        CommitOutcome::Queued {
-            reason: failure.reason.clone(),
-        },
-        Some(failure),
-    ))
-}
-
-/// Whether the messages are the whole turn: an engine must not store a part of it as all of it.
-fn covers(messages: &[Held], commit: &CommitParams) -> bool {
-    let ends = messages.first().zip(messages.last());
-    ends.is_some_and(|(first, last)| {
-        *first.id == *commit.admission.entry_id && *last.id == *commit.terminal.entry_id
-    })
-}
-
-fn turn_messages(
-    store: &Store,
-    session: &Session,
-    row: &OutboxRow,
-) -> Result<Vec<Held>, StoreError> {
-    let seq = |raw: u64| i64::try_from(raw).unwrap_or(i64::MAX);
-    store.messages_between(
-        session,
-        seq(row.commit.admission.raw_seq),
-        seq(row.commit.terminal.raw_seq),
-    )
 }
 
 /// What became of the commit of a turn that was answered before: as delivered just now, else as the outbox says, else as
@@ -272,7 +188,9 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
     }
     let cancelled = Arc::new(AtomicBool::new(false));
     let context = open::create_context(host);
-    let made = host.registry().make(&registered, &context, &cancelled);
+    let made = host
+        .registry()
+        .make(&registered, &context, &cancelled, host.transcripts());
     let mut engine = made.map_err(|record| failed(*record))?;
     let mut result = Recommit {
         engine_id: asked.to_owned(),
@@ -280,7 +198,7 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
     };
     let rows = host.store().commits_of(session)?;
     for row in rows {
-        match deliver_row(host, &mut engine, session, &row)? {
+        match drain::deliver(host, &mut engine, session, &row)? {
             (_, Some(failure)) => return Err(failed(failure)),
             (CommitOutcome::Duplicate, None) => result.duplicates += 1,
             (CommitOutcome::Queued { .. }, None) => result.changed += 1,

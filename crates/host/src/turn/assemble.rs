@@ -2,16 +2,17 @@
 
 use super::TurnError;
 use super::admission::Admitted;
-use super::open::quarantined;
-use super::params::Maintenance;
-use super::record::ContextSizes;
+use super::open::{degraded, quarantined};
+use super::record::{ContextSizes, Substitution};
 use crate::check::{Answer, Checked, check};
+use crate::desk::Visit;
 use crate::guard::Hook;
 use crate::history::{Held, History, sum};
 use crate::model::ToolSpec;
 use crate::store::StoreError;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
+use openclaw_interface::hosting::AssemblyView;
 use openclaw_interface::model::AssembleParams;
 use std::sync::Arc;
 
@@ -37,8 +38,7 @@ impl<'h> Admitted<'h> {
         let budget_tokens = self.history_budget(tools);
         self.turn.record.history_mends = history.mends();
         self.prepare_engine()?;
-        let names = tools.iter().map(|tool| tool.name.clone()).collect();
-        let params = self.turn.assemble_params(&self.facts, budget_tokens, names);
+        let params = self.assemble_params(budget_tokens, tools);
         let checked = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
             history_messages: history.messages().len(),
@@ -101,27 +101,32 @@ impl<'h> Admitted<'h> {
         if !self.has_messages || self.turn.engine.is_legacy() {
             return Ok(());
         }
-        let params = self.turn.bootstrap_params(&self.facts);
-        let bootstrapped = self.turn.engine.bootstrap(&params);
+        let visit = self.visit();
+        let params = self.turn.in_turn_params(&self.facts, &visit);
+        let bootstrapped = self.turn.engine.bootstrap(&params, visit.clone());
         if !self.is_served(bootstrapped)? {
             return Ok(());
         }
-        let params = self.turn.maintain_params(&self.facts, Maintenance::InTurn);
-        let maintained = self.turn.engine.maintain(&params);
+        let maintained = self.turn.engine.maintain(&params, visit);
         self.is_served(maintained).map(drop)
+    }
+
+    /// What the engine may ask for before the model has answered.
+    fn visit(&self) -> Visit {
+        Visit::inside_turn(&self.turn.session, self.admission.as_ref())
     }
 
     /// What a hook's end means for the turn: whether the engine still serves it.
     pub(super) fn is_served<T>(&mut self, hook: Hook<T>) -> Result<bool, TurnError> {
-        match hook {
-            Hook::Done(_) | Hook::Absent(_) => Ok(true),
-            Hook::Cancelled => Err(self.turn.give_up(TurnError::Cancelled)),
-            Hook::Failed(record) => {
-                let substituted = self.turn.substitute(quarantined(record));
-                substituted.map_err(|error| self.turn.give_up(error))?;
-                Ok(false)
-            }
-        }
+        let failure: Substitution = match hook {
+            Hook::Done(_) | Hook::Absent(_) => return Ok(true),
+            Hook::Cancelled => return Err(self.turn.give_up(TurnError::Cancelled)),
+            Hook::Failed(record) => quarantined(record),
+            Hook::Fenced(reason) => degraded("fence", reason),
+        };
+        let substituted = self.turn.substitute(failure);
+        substituted.map_err(|error| self.turn.give_up(error))?;
+        Ok(false)
     }
 
     /// For an engine that owns compaction: assembles again ahead of a model request, with the history before the turn
@@ -142,13 +147,20 @@ impl<'h> Admitted<'h> {
             .budget_tokens
             .saturating_sub(sum(&self.pending))
             .max(1);
-        let names = tools.iter().map(|tool| tool.name.clone()).collect();
-        let limit = self.facts.budget_tokens;
-        let params = self.turn.assemble_params(&self.facts, limit, names);
+        let params = self.assemble_params(self.facts.budget_tokens, tools);
         let checked = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.mends.extend(checked.mends);
         *view = checked.messages;
         Ok(())
+    }
+
+    /// - `limit_tokens`: the prompt budget that the call's facts say.
+    fn assemble_params(&self, limit_tokens: u64, tools: &[ToolSpec]) -> AssembleParams {
+        let names = tools.iter().map(|tool| tool.name.clone()).collect();
+        AssembleParams {
+            host_services: self.visit().names(),
+            ..self.turn.assemble_params(&self.facts, limit_tokens, names)
+        }
     }
 
     /// The engine's answer, checked; the built-in engine's when that fails.
@@ -158,28 +170,27 @@ impl<'h> Admitted<'h> {
         budget_tokens: u64,
         params: &AssembleParams,
     ) -> Result<Checked, TurnError> {
+        let visit = self.visit();
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
-            let answer = self
-                .turn
-                .engine
-                .assemble(&views, Some(budget_tokens), params, |view| {
-                    check(&Answer::of(view), history, budget_tokens)
-                });
-            let failed = match answer {
+            let engine = &mut self.turn.engine;
+            let read = |view: AssemblyView<'_>| check(&Answer::of(view), history, budget_tokens);
+            let answer = engine.assemble(&views, Some(budget_tokens), params, visit.clone(), read);
+            let failure = match answer {
                 Hook::Done(checked) => return Ok(checked),
-                Hook::Absent(error) => self.turn.engine.reject("assemble", error.message),
+                Hook::Absent(error) => quarantined(engine.reject("assemble", error.message)),
                 Hook::Cancelled => return Err(self.turn.give_up(TurnError::Cancelled)),
-                Hook::Failed(record) => record,
+                Hook::Failed(record) => quarantined(record),
+                Hook::Fenced(reason) => degraded("fence", reason),
             };
-            if self.turn.engine.is_legacy() {
+            if engine.is_legacy() {
                 unreachable!(
                     "the built-in engine passes its input through: {}",
-                    failed.reason
+                    failure.reason
                 );
             }
             self.turn
-                .substitute(quarantined(failed))
+                .substitute(failure)
                 .map_err(|error| self.turn.give_up(error))?;
         }
     }

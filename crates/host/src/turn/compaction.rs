@@ -1,10 +1,11 @@
 //! What an engine answers to `compact`, and compaction on its own, outside of a turn.
 
 use super::TurnError;
-use super::advance;
+use super::drain;
 use super::open::{self, quarantined};
 use crate::Host;
 use crate::cancel::Cancel;
+use crate::desk::Visit;
 use crate::guard::{Guarded, Hook};
 use crate::quarantine::QuarantineRecord;
 use crate::requirements::{self, ExecutionHost, Operation};
@@ -129,8 +130,8 @@ pub(crate) fn compact(host: &Host, request: &CompactRequest) -> Result<CompactOu
     let mut engine = selected(host, request)?;
     if !engine.is_legacy() {
         // What the engine is owed lies in the transcript that it may put behind.
-        let (_, failure) = advance::drain(host, &mut engine, &session)?;
-        if let Some(record) = failure {
+        let caught_up = drain::before_turn(host, &mut engine, &session)?;
+        if let Some(record) = caught_up.failure {
             return Err(failed(&engine, record));
         }
     }
@@ -138,10 +139,11 @@ pub(crate) fn compact(host: &Host, request: &CompactRequest) -> Result<CompactOu
     if request.cancel.is_cancelled() {
         return Err(TurnError::Cancelled);
     }
-    let result = match engine.compact(&params) {
+    let result = match engine.compact(&params, Visit::compaction(&session)) {
         Hook::Done(result) => result,
         Hook::Absent(error) => not_compacted(error.message),
         Hook::Cancelled => return Err(TurnError::Cancelled),
+        Hook::Fenced(reason) => not_compacted(reason),
         Hook::Failed(record) => return Err(failed(&engine, record)),
     };
     let answer = Answer::read(host, &session, &result).map_err(|reason| TurnError::Successor {
@@ -154,14 +156,12 @@ pub(crate) fn compact(host: &Host, request: &CompactRequest) -> Result<CompactOu
     }
     if result.ok && result.compacted {
         // A failure sets the engine aside; the compaction is done.
-        let _ = engine.maintain(&SessionParams {
-            session_id: session.id.clone(),
-            session_key: Some(session.key.clone()),
-            session_file: session.key.clone(),
-            session_target: Some(host.session_target(&session)),
+        let visit = Visit::after_commit(&session);
+        let params = SessionParams {
             runtime_context: Some(host.surroundings(&session)),
-            ..SessionParams::default()
-        });
+            ..host.session_params(&session, &visit)
+        };
+        let _ = engine.maintain(&params, visit);
     }
     let compaction = result.result.as_ref();
     Ok(CompactOutcome {
@@ -184,9 +184,10 @@ fn selected(host: &Host, request: &CompactRequest) -> Result<Guarded, TurnError>
         requirements::check(info, Operation::ManualCompact, &[ExecutionHost::embedded()])
             .map_err(TurnError::Requirement)?;
     }
+    let context = open::create_context(host);
     let made = host
         .registry()
-        .make(&registered, &open::create_context(host), cancelled);
+        .make(&registered, &context, cancelled, host.transcripts());
     Ok(made.unwrap_or_else(|_| open::legacy(host, cancelled)))
 }
 
@@ -202,6 +203,7 @@ fn manual_params(host: &Host, session: &Session, request: &CompactRequest) -> Co
         force: true,
         compaction_target: Some("threshold".into()),
         custom_instructions: request.instructions.clone(),
+        host_services: Visit::compaction(session).names(),
         runtime_context: Some(context),
         ..CompactParams::default()
     }

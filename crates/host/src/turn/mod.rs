@@ -13,6 +13,7 @@ mod answer;
 mod assemble;
 mod compaction;
 mod course;
+mod drain;
 mod error;
 mod event;
 mod message;

@@ -1,13 +1,13 @@
 //! Chooses the engine, makes it, and lets it catch up.
 
-use super::advance;
+use super::drain;
 use super::record::{Asked, HookTiming, Scope, Served, Substitution, TurnRecord};
 use super::{TurnError, TurnRequest};
 use crate::Host;
 use crate::guard::Guarded;
 use crate::quarantine::QuarantineRecord;
 use crate::requirements::{self, ExecutionHost, Operation};
-use crate::store::Session;
+use crate::store::{Session, StoreError};
 use openclaw_interface::model::CreateContext;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -114,10 +114,12 @@ fn select(
             return instead(substitution);
         }
     }
-    match host
-        .registry()
-        .make(&registered, &create_context(host), cancelled)
-    {
+    match host.registry().make(
+        &registered,
+        &create_context(host),
+        cancelled,
+        host.transcripts(),
+    ) {
         Ok(engine) => Ok((engine, None)),
         Err(record) => instead(quarantined(*record)),
     }
@@ -133,17 +135,7 @@ pub(super) fn not_durable(info: &openclaw_interface::Info) -> Option<Substitutio
     } else {
         return None;
     };
-    tracing::warn!(
-        engine = info.id,
-        reason,
-        "turn degraded to the built-in engine; the configuration is unchanged"
-    );
-    Some(Substitution {
-        scope: Scope::Degraded,
-        operation: "selection".into(),
-        reason: reason.into(),
-        location: None,
-    })
+    Some(degraded("selection", reason.to_owned()))
 }
 
 pub(super) fn quarantined(record: QuarantineRecord) -> Substitution {
@@ -155,12 +147,45 @@ pub(super) fn quarantined(record: QuarantineRecord) -> Substitution {
     }
 }
 
+/// Why a turn runs without its engine: more turns wait than are offered before one.
+const BEHIND: &str = "pending durable turn advancement could not be completed before the next turn";
+
+/// Why a turn runs without its engine: what the engine is owed cannot be looked at.
+pub(super) fn unchecked(error: &StoreError) -> String {
+    format!(
+        "pending durable turn advancement could not be checked before the next turn: {}",
+        error.kind
+    )
+}
+
+/// A reason for this turn alone.
+pub(super) fn degraded(operation: &str, reason: String) -> Substitution {
+    tracing::warn!(
+        op = operation,
+        reason,
+        "turn degraded to the built-in engine; the configuration is unchanged"
+    );
+    Substitution {
+        scope: Scope::Degraded,
+        operation: operation.to_owned(),
+        reason,
+        location: None,
+    }
+}
+
 /// The built-in engine, which cannot fail to be made.
 pub(super) fn legacy(host: &Host, cancelled: &Arc<AtomicBool>) -> Guarded {
     let registry = host.registry();
     registry
         .find(crate::LEGACY_ID)
-        .and_then(|registered| registry.make(&registered, &CreateContext::default(), cancelled))
+        .and_then(|registered| {
+            registry.make(
+                &registered,
+                &CreateContext::default(),
+                cancelled,
+                host.transcripts(),
+            )
+        })
         .unwrap_or_else(|record| {
             unreachable!("the built-in engine is always there: {}", record.reason)
         })
@@ -180,12 +205,18 @@ impl Turn<'_> {
         if self.engine.is_legacy() {
             return Ok(());
         }
-        let (commits, failure) = advance::drain(self.host, &mut self.engine, &self.session)?;
-        self.record.recovered_commits = commits;
-        match failure {
-            Some(record) => self.substitute(quarantined(record)),
-            None => Ok(()),
+        let caught_up = match drain::before_turn(self.host, &mut self.engine, &self.session) {
+            Ok(caught_up) => caught_up,
+            Err(error) => return self.substitute(degraded("outbox", unchecked(&error))),
+        };
+        self.record.recovered_commits = caught_up.commits;
+        if let Some(record) = caught_up.failure {
+            return self.substitute(quarantined(record));
         }
+        if caught_up.is_behind {
+            return self.substitute(degraded("outbox", BEHIND.into()));
+        }
+        Ok(())
     }
 
     /// Ends a turn that is cancelled.

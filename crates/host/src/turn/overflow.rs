@@ -4,8 +4,8 @@ use super::TurnError;
 use super::admission::Admitted;
 use super::compaction::{Answer, not_compacted};
 use super::open::quarantined;
-use super::params::Maintenance;
 use super::record::CompactionRecord;
+use crate::desk::Visit;
 use crate::guard::Hook;
 use crate::model::ModelError;
 
@@ -58,10 +58,12 @@ impl Admitted<'_> {
         let tokens = request_tokens.max(self.facts.budget_tokens.saturating_add(1));
         let params = turn.overflow_params(&self.facts, tokens, (attempt, LIMIT));
         let engine_id = turn.engine.id().to_owned();
-        let result = match turn.engine.compact(&params) {
+        let visit = Visit::compaction(&turn.session);
+        let result = match turn.engine.compact(&params, visit) {
             Hook::Done(result) => result,
             Hook::Absent(error) => not_compacted(error.message),
             Hook::Cancelled => return Err(turn.give_up(TurnError::Cancelled)),
+            Hook::Fenced(reason) => not_compacted(reason),
             Hook::Failed(record) => {
                 let reason = format!("it failed in compact: {}", record.reason);
                 turn.substitute(quarantined(record))
@@ -85,8 +87,9 @@ impl Admitted<'_> {
                 .map_err(|error| self.turn.give_up(error.into()))?;
         }
         if result.ok {
-            let params = self.turn.maintain_params(&self.facts, Maintenance::InTurn);
-            let maintained = self.turn.engine.maintain(&params);
+            let visit = Visit::after_commit(&self.turn.session);
+            let params = self.turn.in_turn_params(&self.facts, &visit);
+            let maintained = self.turn.engine.maintain(&params, visit);
             self.is_served(maintained)?;
         }
         self.read_again()

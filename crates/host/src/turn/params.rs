@@ -2,6 +2,7 @@
 
 use super::open::Turn;
 use crate::Host;
+use crate::desk::Visit;
 use crate::model::{Candidates, ModelInfo};
 use crate::store::Session;
 use openclaw_interface::model::{
@@ -65,40 +66,13 @@ impl ModelFacts {
     }
 }
 
-/// When maintenance runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maintenance {
-    /// After `bootstrap`, or a compaction.
-    InTurn,
-    /// After a commit.
-    AfterTurn,
-    /// After a commit, behind the reply.
-    Background,
-}
-
 impl Turn<'_> {
-    /// Parameters of `bootstrap`.
-    pub(super) fn bootstrap_params(&self, facts: &ModelFacts) -> SessionParams {
+    /// Parameters of `bootstrap`, and of `maintain` before the model has answered.
+    pub(super) fn in_turn_params(&self, facts: &ModelFacts, visit: &Visit) -> SessionParams {
         SessionParams {
             runtime_settings: Some(self.runtime_settings(facts, Limits::default(), None)),
             runtime_context: Some(self.surroundings(facts)),
-            ..self.session_params()
-        }
-    }
-
-    /// Parameters of `maintain`.
-    pub(super) fn maintain_params(&self, facts: &ModelFacts, when: Maintenance) -> SessionParams {
-        if when == Maintenance::InTurn {
-            return self.bootstrap_params(facts);
-        }
-        let mut context = facts.committed();
-        context.insert("sessionTarget".into(), json!(self.session_target()));
-        if when == Maintenance::Background {
-            context.insert("allowDeferredCompactionExecution".into(), true.into());
-        }
-        SessionParams {
-            runtime_context: Some(context),
-            ..self.session_params()
+            ..self.host.session_params(&self.session, visit)
         }
     }
 
@@ -151,7 +125,8 @@ impl Turn<'_> {
         CompactParams {
             session_id: self.session.id.clone(),
             session_key: Some(self.session.key.clone()),
-            session_target: Some(self.session_target()),
+            session_target: Some(self.host.session_target(&self.session)),
+            host_services: Visit::compaction(&self.session).names(),
             token_budget: Some(facts.budget_tokens),
             current_token_count: Some(current_tokens),
             force: true,
@@ -160,20 +135,6 @@ impl Turn<'_> {
             runtime_context: Some(context),
             ..CompactParams::default()
         }
-    }
-
-    fn session_params(&self) -> SessionParams {
-        SessionParams {
-            session_id: self.session.id.clone(),
-            session_key: Some(self.session.key.clone()),
-            session_file: self.session.key.clone(),
-            session_target: Some(self.session_target()),
-            ..SessionParams::default()
-        }
-    }
-
-    fn session_target(&self) -> SessionTarget {
-        self.host.session_target(&self.session)
     }
 
     /// What the host knows of the run.
@@ -227,6 +188,38 @@ impl Turn<'_> {
 }
 
 impl Host {
+    /// What `bootstrap` and `maintain` are told in any case.
+    pub(super) fn session_params(&self, session: &Session, visit: &Visit) -> SessionParams {
+        SessionParams {
+            session_id: session.id.clone(),
+            session_key: Some(session.key.clone()),
+            session_file: session.key.clone(),
+            session_target: Some(self.session_target(session)),
+            host_services: visit.names(),
+            ..SessionParams::default()
+        }
+    }
+
+    /// Parameters of `maintain` after a commit.
+    ///
+    /// - `facts`: about the model, where it is that of the session's own turn.
+    pub(super) fn after_commit_params(
+        &self,
+        session: &Session,
+        facts: Option<&ModelFacts>,
+        is_in_background: bool,
+    ) -> SessionParams {
+        let mut context = facts.map(ModelFacts::committed).unwrap_or_default();
+        context.insert("sessionTarget".into(), json!(self.session_target(session)));
+        if is_in_background {
+            context.insert("allowDeferredCompactionExecution".into(), true.into());
+        }
+        SessionParams {
+            runtime_context: Some(context),
+            ..self.session_params(session, &Visit::after_commit(session))
+        }
+    }
+
     /// Address of a session's transcript.
     pub(super) fn session_target(&self, session: &Session) -> SessionTarget {
         SessionTarget {

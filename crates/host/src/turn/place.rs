@@ -5,7 +5,7 @@ use super::open::Turn;
 use super::params::ModelFacts;
 use super::{TurnError, TurnKind};
 use crate::history::Held;
-use crate::store::{MovedTurn, PathEntry, PendingTurn, Rotation, Session, StoreError};
+use crate::store::{MovedTurn, PathEntry, Rotation, Session, StoreError};
 use openclaw_interface::Role;
 use openclaw_interface::model::{Anchor, CommitParams, SessionTarget};
 use serde_json::Map;
@@ -136,7 +136,8 @@ impl Admitted<'_> {
     /// of what stands before it stores it anew.
     pub(super) fn read_again(&mut self) -> Result<(), TurnError> {
         let turn = &mut self.turn;
-        let stored = turn.host.store().reload(&turn.session)?;
+        let stored = turn.host.store().session_with_id(&turn.session.id)?;
+        let stored = stored.ok_or_else(|| TurnError::MovedOn(turn.turn_id.clone()))?;
         if stored.next_seq == turn.session.next_seq && stored.generation == turn.session.generation
         {
             return Ok(());
@@ -162,19 +163,13 @@ impl Admitted<'_> {
         let found = turn
             .read_user_entry(position, &path[at], parent)
             .ok_or_else(moved_on)?;
-        let store = &mut turn.host.store();
-        store.move_admission(&turn.turn_id, path[at].seq)?;
+        turn.host
+            .store()
+            .move_admission(&turn.turn_id, path[at].seq)?;
         self.position = found.position;
         self.pending[0] = found.user;
         self.admission = Some(found.anchor);
-        if let (Some(engine_id), Some(commit)) = (&self.turn.owed, self.first_commit()) {
-            store.announce(&PendingTurn {
-                engine_id,
-                session_id: &self.turn.session.id,
-                commit: &commit,
-            })?;
-        }
-        Ok(())
+        self.announce()
     }
 
     /// Goes on in a new transcript, with what the turn has stored so far: neither the user's message nor the reply is

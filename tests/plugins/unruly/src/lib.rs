@@ -1,5 +1,11 @@
 //! An engine that misbehaves as its settings say: `{"assemble": "panic"}`. Without settings it passes everything
 //! through and acknowledges every commit. The variable `UNRULY_INFO_PANICS` makes its descriptor panic.
+//!
+//! `{"bootstrap": {"ask": "transcript.delta", "with": {…}}}` asks a service of the host in that hook, with the session of
+//! the hook where `with` names none; `"hand-on": true` fails with the host's error. With `{"report": <file>}` each hook
+//! adds a line of JSON to the file: its name, what it was offered, and what was answered.
+
+mod report;
 
 use openclaw_interface::abi::Pick;
 use openclaw_interface::model::{CommitParams, SessionParams};
@@ -109,21 +115,25 @@ impl ContextEngine for Unruly {
         })
     }
 
-    fn bootstrap(&mut self, _params: &SessionParams) -> Result<BootstrapResult, EngineError> {
+    fn bootstrap(&mut self, params: &SessionParams) -> Result<BootstrapResult, EngineError> {
         misbehave(&self.settings, "bootstrap")?;
+        self.report("bootstrap", &params.session_id, Some(&params.host_services))?;
         Ok(BootstrapResult {
             bootstrapped: true,
             ..BootstrapResult::default()
         })
     }
 
-    fn maintain(&mut self, _params: &SessionParams) -> Result<MaintenanceResult, EngineError> {
+    fn maintain(&mut self, params: &SessionParams) -> Result<MaintenanceResult, EngineError> {
         misbehave(&self.settings, "maintain")?;
+        self.report("maintain", &params.session_id, Some(&params.host_services))?;
         Ok(MaintenanceResult::default())
     }
 
     fn assemble(&mut self, request: &AssembleRequest<'_>) -> Result<Assembly, EngineError> {
         self.host.log(LogLevel::Debug, "unruly assembles");
+        let params = request.params()?;
+        self.report("assemble", &params.session_id, Some(&params.host_services))?;
         let messages = request.messages;
         let mut assembly = Assembly::pass_through(messages);
         match misbehave(&self.settings, "assemble")? {
@@ -186,15 +196,17 @@ impl ContextEngine for Unruly {
     fn commit_turn(
         &mut self,
         _messages: Messages<'_>,
-        _params: &CommitParams,
+        params: &CommitParams,
     ) -> Result<CommitResult, EngineError> {
         misbehave(&self.settings, "commitTurn")?;
+        self.report("commitTurn", &params.session_id, None)?;
         Ok(CommitResult {
             status: CommitStatus::Committed,
         })
     }
 
     fn dispose(&mut self) -> Result<(), EngineError> {
+        self.report("dispose", "", None)?;
         misbehave(&self.settings, "dispose").map(drop)
     }
 }
