@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod c_door;
+mod conformance;
 mod failures;
 mod loading;
 mod panics;
