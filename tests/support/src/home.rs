@@ -156,7 +156,23 @@ pub fn turn(
     turn_id: Option<&str>,
     model: &mut dyn Model,
 ) -> Result<TurnOutcome, TurnError> {
+    turn_in(host, SESSION, text, turn_id, model)
+}
+
+/// Runs one turn of a session, without tools.
+///
+/// # Errors
+///
+/// As [`Host::turn`].
+pub fn turn_in(
+    host: &Host,
+    session_key: &str,
+    text: &str,
+    turn_id: Option<&str>,
+    model: &mut dyn Model,
+) -> Result<TurnOutcome, TurnError> {
     let request = TurnRequest {
+        session_key: session_key.to_owned(),
         turn_id: turn_id.map(str::to_owned),
         ..request(text)
     };

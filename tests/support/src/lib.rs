@@ -7,7 +7,7 @@ mod model;
 mod plugins;
 mod recorder;
 
-pub use home::{Home, request, transcript, turn};
+pub use home::{Home, request, transcript, turn, turn_in};
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library};
 pub use recorder::Call;

@@ -198,11 +198,12 @@ impl ContextEngine for Unruly {
         _messages: Messages<'_>,
         params: &CommitParams,
     ) -> Result<CommitResult, EngineError> {
-        misbehave(&self.settings, "commitTurn")?;
         self.report("commitTurn", &params.session_id, None)?;
-        Ok(CommitResult {
-            status: CommitStatus::Committed,
-        })
+        let status = match misbehave(&self.settings, "commitTurn")? {
+            Some("duplicate") => CommitStatus::Duplicate,
+            _ => CommitStatus::Committed,
+        };
+        Ok(CommitResult { status })
     }
 
     fn dispose(&mut self) -> Result<(), EngineError> {
