@@ -13,10 +13,10 @@ fn cited(text: &str) -> BTreeSet<u32> {
     let joined = text.replace("\n/// ", " ");
     for rest in joined.split("Conformance case").skip(1) {
         let end = rest.find(['.', ';', ':', '\n']).unwrap_or(rest.len());
-        let mut words = rest[..end].trim_start_matches('s').split_whitespace();
+        let words = rest[..end].trim_start_matches('s').split_whitespace();
         let mut before = None;
         let mut is_range = false;
-        while let Some(word) = words.next() {
+        for word in words {
             if word == "to" {
                 is_range = true;
                 continue;
