@@ -1,5 +1,8 @@
 //! Brings accepted turns to the engine: at least once, in order, acknowledged or kept.
 
+#[cfg(test)]
+mod tests;
+
 use super::record::{CommitOutcome, RecoveredCommit};
 use crate::Host;
 use crate::desk::Visit;
