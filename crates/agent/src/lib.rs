@@ -46,7 +46,7 @@ mod surrogates;
 mod system_prompt;
 
 pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
-pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind, Wait};
+pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind};
 pub use secret::{ApiKey, Header};
 pub use surrogates::heal_half_surrogates;
 pub use system_prompt::{PromptFacts, system_prompt};

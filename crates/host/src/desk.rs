@@ -17,9 +17,11 @@ pub(crate) struct Visit {
 
 impl Visit {
     /// `bootstrap`, its `maintain`, and `assemble`: before the model has answered.
-    pub(crate) fn inside_turn(session: &Session, admission: &Anchor) -> Self {
+    ///
+    /// - `admission`: `None` for a turn whose message is not stored.
+    pub(crate) fn inside_turn(session: &Session, admission: Option<&Anchor>) -> Self {
         Self {
-            fence: Some(admission.clone()),
+            fence: admission.cloned(),
             ..Self::new(session, &[TRANSCRIPT_DELTA])
         }
     }
@@ -29,7 +31,12 @@ impl Visit {
         Self::new(session, &[TRANSCRIPT_DELTA])
     }
 
-    /// The `maintain` that follows an acknowledged commit.
+    /// `compact`.
+    pub(crate) fn compaction(session: &Session) -> Self {
+        Self::new(session, &[TRANSCRIPT_DELTA])
+    }
+
+    /// The `maintain` that follows an acknowledged commit or a compaction.
     pub(crate) fn after_commit(session: &Session) -> Self {
         Self::new(session, &[TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE])
     }

@@ -11,12 +11,13 @@ use crate::registry::{Generation, create};
 use crate::services::Services;
 use openclaw_interface::hosting::{AssemblyView, EngineInstance};
 use openclaw_interface::model::{
-    AssembleParams, BootstrapResult, CommitParams, CommitStatus, CreateContext, MaintenanceResult,
-    SessionParams,
+    AssembleParams, BootstrapResult, CommitParams, CommitStatus, CompactParams, CompactResult,
+    CreateContext, MaintenanceMode, MaintenanceResult, SessionParams,
 };
 use openclaw_interface::{EngineError, ErrorCode, Message};
 use openclaw_loader::Plugin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// How a call ended.
@@ -25,19 +26,54 @@ pub(crate) enum Hook<T> {
     Done(T),
     /// The engine has no such hook, or hands on that a service of the host is missing.
     Absent(EngineError),
+    /// The engine ended the call because the turn was cancelled, which is no failure.
+    Cancelled,
     /// The engine failed and is set aside.
     Failed(QuarantineRecord),
     /// A read crossed the fence of the turn, in these words. The engine stays in use.
     Fenced(String),
 }
 
-/// An engine instance whose failures have consequences.
-pub(crate) struct Guarded {
+/// Who an engine is, and how it wants to be called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Identity {
     /// Registered id.
     pub(crate) engine_id: String,
+    /// Version the engine gives.
+    pub(crate) version: Option<String>,
+    /// SHA-256 of the library; `None` for the built-in engine.
+    pub(crate) library_sha256: Option<String>,
+    /// Number of the build; `None` for the built-in engine.
+    pub(crate) generation: Option<u64>,
+    /// Whether the engine decides when to compact, and assembles before each model request.
+    pub(crate) owns_compaction: bool,
+    /// Whether its maintenance after a turn runs behind the reply.
+    pub(crate) maintains_in_background: bool,
+}
+
+impl Identity {
+    /// - `generation`: the build; `None` for the built-in engine, of which nothing else has to be known.
+    pub(crate) fn new(engine_id: &str, generation: Option<&Generation>) -> Self {
+        let info = generation.map(|it| &it.plugin.info);
+        Self {
+            engine_id: engine_id.to_owned(),
+            version: info.and_then(|info| info.version.clone()),
+            library_sha256: generation.map(|it| it.plugin.sha256.clone()),
+            generation: generation.map(|it| it.number),
+            owns_compaction: info.and_then(|info| info.owns_compaction) == Some(true),
+            maintains_in_background: info.and_then(|info| info.turn_maintenance_mode)
+                == Some(MaintenanceMode::Background),
+        }
+    }
+}
+
+/// An engine instance whose failures have consequences.
+pub(crate) struct Guarded {
+    pub(crate) identity: Identity,
     instance: EngineInstance,
     /// For the build it was made by; `None` for the built-in engine. Goes after the instance.
     ticket: Option<Ticket>,
+    cancelled: Arc<AtomicBool>,
     desk: Arc<Desk>,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
@@ -50,14 +86,16 @@ impl Guarded {
         engine_id: &str,
         ticket: Option<Ticket>,
         instance: EngineInstance,
+        cancelled: Arc<AtomicBool>,
         desk: Arc<Desk>,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
         Self {
-            engine_id: engine_id.to_owned(),
+            identity: Identity::new(engine_id, ticket.as_ref().map(|it| &*it.generation)),
             instance,
             ticket,
+            cancelled,
             desk,
             quarantine,
             ambient,
@@ -66,13 +104,12 @@ impl Guarded {
         }
     }
 
-    pub(crate) fn is_legacy(&self) -> bool {
-        self.engine_id == LEGACY_ID
+    pub(crate) fn id(&self) -> &str {
+        &self.identity.engine_id
     }
 
-    /// The build it was made by; `None` for the built-in engine.
-    pub(crate) fn generation(&self) -> Option<&Generation> {
-        self.ticket.as_ref().map(|ticket| &*ticket.generation)
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.id() == LEGACY_ID
     }
 
     /// Hook names and microseconds, in call order.
@@ -94,6 +131,26 @@ impl Guarded {
         visit: Visit,
     ) -> Hook<MaintenanceResult> {
         self.call("maintain", visit, |engine| engine.maintain(params))
+    }
+
+    /// Maintenance behind a reply that is out: a failure is logged and has no consequence.
+    pub(crate) fn maintain_in_background(&mut self, params: &SessionParams, visit: Visit) {
+        let (result, _) = self.timed("maintain", visit, |engine| engine.maintain(params));
+        if let Err(error) = result {
+            let (engine, reason) = (self.id(), error.to_string());
+            if !error.is_unsupported() && !self.is_cancellation(&error) {
+                tracing::warn!(
+                    engine,
+                    op = "maintain",
+                    reason,
+                    "maintenance in the background failed"
+                );
+            }
+        }
+    }
+
+    pub(crate) fn compact(&mut self, params: &CompactParams, visit: Visit) -> Hook<CompactResult> {
+        self.call("compact", visit, |engine| engine.compact(params))
     }
 
     /// Hands the answer to `read` where it lies; `read` says what is wrong with it.
@@ -131,7 +188,7 @@ impl Guarded {
         }
         if let Err(error) = self.instance.dispose() {
             self.keep_mapped();
-            tracing::debug!(engine = self.engine_id, op = "dispose", reason = %error, "engine failed to say goodbye");
+            tracing::debug!(engine = self.id(), op = "dispose", reason = %error, "engine failed to say goodbye");
         }
     }
 
@@ -146,13 +203,7 @@ impl Guarded {
         visit: Visit,
         f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
     ) -> Hook<T> {
-        let _span = tracing::trace_span!("hook", engine = self.engine_id, op = operation).entered();
-        let started = Instant::now();
-        self.desk.open(operation, visit);
-        let result = f(&mut self.instance);
-        let violation = self.desk.close();
-        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.timings.push((operation, elapsed_us));
+        let (result, violation) = self.timed(operation, visit, f);
         let has_panicked = matches!(&result, Err(error) if matches!(error.code, ErrorCode::Panicked | ErrorCode::Gone));
         if let Some(reason) = violation.filter(|_| !has_panicked) {
             return Hook::Fenced(reason);
@@ -160,30 +211,52 @@ impl Guarded {
         match result {
             Ok(value) => Hook::Done(value),
             Err(error) if error.is_unsupported() => {
-                tracing::debug!(engine = self.engine_id, op = operation, reason = %error, "hook absent");
+                tracing::debug!(engine = self.id(), op = operation, reason = %error, "hook absent");
                 Hook::Absent(error)
             }
+            Err(error) if self.is_cancellation(&error) => Hook::Cancelled,
             Err(error) => Hook::Failed(self.fail(operation, error)),
         }
     }
 
     /// What a failed engine left behind is unknown: its code stays.
     fn keep_mapped(&self) {
-        if let Some(generation) = self.generation() {
-            generation.plugin.keep_mapped();
+        if let Some(ticket) = &self.ticket {
+            ticket.generation.plugin.keep_mapped();
         }
+    }
+
+    /// Whether a call ended because it was asked to. An engine that says so without being asked has failed.
+    fn is_cancellation(&self, error: &EngineError) -> bool {
+        error.code == ErrorCode::Cancelled && self.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Runs a hook; tells with its result how the fence was violated, when it was.
+    fn timed<T>(
+        &mut self,
+        operation: &'static str,
+        visit: Visit,
+        f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
+    ) -> (Result<T, EngineError>, Option<String>) {
+        let _span = tracing::trace_span!("hook", engine = self.id(), op = operation).entered();
+        let started = Instant::now();
+        self.desk.open(operation, visit);
+        let result = f(&mut self.instance);
+        let violation = self.desk.close();
+        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.timings.push((operation, elapsed_us));
+        (result, violation)
     }
 
     fn fail(&self, operation: &str, error: EngineError) -> QuarantineRecord {
         self.keep_mapped();
-        let generation = self.generation();
         let record = QuarantineRecord {
-            engine_id: self.engine_id.clone(),
+            engine_id: self.id().to_owned(),
             operation: operation.to_owned(),
             reason: error.message,
             location: error.location,
-            library_sha256: generation.map(|it| it.plugin.sha256.clone()),
-            generation: generation.map(|it| it.number),
+            library_sha256: self.identity.library_sha256.clone(),
+            generation: self.identity.generation,
             failed_at_ms: self.ambient.now_ms(),
         };
         if self.is_legacy() {

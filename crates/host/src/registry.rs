@@ -175,6 +175,7 @@ impl Registry {
             id,
             ticket,
             instance,
+            Arc::clone(cancelled),
             desk,
             Arc::clone(&self.quarantine),
             self.ambient.clone(),

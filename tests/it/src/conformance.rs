@@ -1,7 +1,15 @@
 //! Cases of the transcript's semantics, by their numbers, with an engine that writes down what it is offered and answered.
 
+mod cited;
+mod compaction;
+mod degraded;
 mod delivery;
 mod fence;
+mod hooks;
+mod kinds;
+mod maintenance;
+mod outbox;
+mod retries;
 mod rewrite;
 
 use openclaw_host::Host;

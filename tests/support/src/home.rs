@@ -7,8 +7,8 @@ use openclaw_host::{
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The session tests use.
@@ -19,6 +19,7 @@ pub struct Home {
     directory: tempfile::TempDir,
     clock: Arc<AtomicI64>,
     ids: Arc<AtomicI64>,
+    waits: Arc<Mutex<Vec<Duration>>>,
     plugins: Vec<PluginSource>,
     slot: Slot,
     strict: bool,
@@ -42,6 +43,7 @@ impl Home {
             directory: tempfile::tempdir().expect("a temporary directory can be made"),
             clock: Arc::new(AtomicI64::new(1_777_629_600_000)),
             ids: Arc::default(),
+            waits: Arc::default(),
             plugins: Vec::new(),
             slot: Slot::Default,
             strict: false,
@@ -62,6 +64,12 @@ impl Home {
         });
         self.slot = Slot::Engine(name.to_owned());
         self
+    }
+
+    /// The directory of an engine's plugin.
+    pub(crate) fn plugin_directory(&self, name: &str) -> PathBuf {
+        let found = self.plugins.iter().find(|plugin| plugin.id == name);
+        found.expect("the engine was added").directory.clone()
     }
 
     /// Changes the settings of every engine: the next host has them.
@@ -109,14 +117,30 @@ impl Home {
         self.path().join("native")
     }
 
+    /// How long its hosts have waited so far. Waiting takes no time but moves the clock.
+    ///
+    /// # Panics
+    ///
+    /// A test panicked while it waited.
+    #[must_use]
+    pub fn waits(&self) -> Vec<Duration> {
+        self.waits.lock().expect("nobody panicked").clone()
+    }
+
     /// Time and ids of this home.
     #[must_use]
     pub fn ambient(&self) -> Ambient {
         let (clock, ids) = (Arc::clone(&self.clock), Arc::clone(&self.ids));
+        let (later, waits) = (Arc::clone(&self.clock), Arc::clone(&self.waits));
         Ambient::new(
             move || clock.fetch_add(1000, Ordering::SeqCst),
             move || format!("id-{:04}", ids.fetch_add(1, Ordering::SeqCst)),
         )
+        .with_wait(move |duration, _cancel| {
+            let ms = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+            later.fetch_add(ms, Ordering::SeqCst);
+            waits.lock().expect("nobody panicked").push(duration);
+        })
     }
 
     /// A host as a new process has it.
@@ -133,7 +157,7 @@ impl Home {
             slot: self.slot.clone(),
             plugins: self.plugins.clone(),
             strict: self.strict,
-            lane_wait: Duration::ZERO,
+            lane_wait: Duration::from_secs(2),
             handover_wait: self.handover_wait,
             leaked_generations: self.leaked_generations,
             ambient: self.ambient(),
@@ -169,16 +193,25 @@ pub fn turn_in(
     model: &mut dyn Model,
 ) -> Result<TurnOutcome, TurnError> {
     let request = TurnRequest {
-        session_key: session_key.into(),
-        text: text.to_owned(),
+        session_key: session_key.to_owned(),
         turn_id: turn_id.map(str::to_owned),
+        ..request(text)
+    };
+    host.turn(request, model, &mut NoTools, &mut |_| {})
+}
+
+/// A message of the user in the test session.
+#[must_use]
+pub fn request(text: &str) -> TurnRequest {
+    TurnRequest {
+        session_key: SESSION.into(),
+        text: text.to_owned(),
         system_prompt: SystemPrompt {
             stable: "You help.".into(),
             dynamic: "Today is Friday.".into(),
         },
-        context_tokens: None,
-    };
-    host.turn(request, model, &mut NoTools, &mut |_| {})
+        ..TurnRequest::default()
+    }
 }
 
 /// The lines of the test session's transcript.

@@ -6,8 +6,10 @@ mod builds;
 mod home;
 mod model;
 mod plugins;
+mod recorder;
 
 pub use builds::Build;
-pub use home::{Home, transcript, turn, turn_in};
+pub use home::{Home, request, transcript, turn, turn_in};
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library, load};
+pub use recorder::Call;

@@ -35,6 +35,13 @@ impl ScriptedModel {
         }
     }
 
+    /// The same with another id.
+    #[must_use]
+    pub fn named(mut self, id: &str) -> Self {
+        self.info.id = id.to_owned();
+        self
+    }
+
     /// A model that always says `done`.
     #[must_use]
     pub fn done() -> Self {

@@ -1,6 +1,6 @@
 //! The turns that engines are probed with: made of their number, so that parent and child have the same.
 
-use crate::turn::{ModelFacts, commit_params};
+use crate::turn::{commit_params, committed_facts};
 use openclaw_interface::model::{
     Anchor, AssembleParams, CommitParams, SessionParams, SessionTarget,
 };
@@ -137,17 +137,12 @@ pub(super) fn commit(turn: u32, messages: &[Made]) -> CommitParams {
         .extra
         .insert("logicalTurnId".into(), key(turn).into());
     admission.extra.insert("role".into(), "user".into());
-    let facts = ModelFacts {
-        provider: "probe".into(),
-        model_id: "probe".into(),
-        window_tokens: BUDGET_TOKENS,
-        budget_tokens: BUDGET_TOKENS,
-    };
+    let facts = committed_facts(("probe", "probe"), BUDGET_TOKENS, BUDGET_TOKENS);
     commit_params(
         &key(turn),
         admission,
         anchor(first + 3, messages.last()),
-        &facts,
+        facts,
     )
 }
 

@@ -15,6 +15,7 @@ mod links;
 mod outbox;
 mod path;
 mod rewrite;
+mod rotation;
 mod schema;
 mod sessions;
 mod turns;
@@ -28,6 +29,7 @@ pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
 pub use path::PathEntry;
 pub(crate) use rewrite::{RewriteError, RewriteRequest};
+pub(crate) use rotation::{MovedTurn, Rotation};
 pub use sessions::{Session, SessionSummary};
 pub(crate) use turns::TurnState;
 

@@ -1,7 +1,7 @@
 //! Sessions: a key that people use, and the transcript behind it.
 //!
-//! A key, once given, stays on its transcript, and a transcript has one key. One that has lost it is listed by its id
-//! and gets a key again when it is imported again.
+//! A key, once given, stays on its transcript until a compaction moves it to a successor, and a transcript has one key.
+//! One that has lost it is listed by its id and gets a key again when it is imported again.
 
 use super::Store;
 use super::error::{Attempt, StoreError, StoreErrorKind};

@@ -1,23 +1,26 @@
 //! Puts the user's message on disk before anything else happens with it.
 
 use super::open::{Opened, Turn, degraded, unchecked};
-use super::{TurnError, TurnOutcome, TurnRecord, advance};
+use super::params::ModelFacts;
+use super::{TurnError, TurnKind, TurnOutcome, TurnRecord, advance};
 use crate::history::Held;
-use crate::model::ModelInfo;
-use crate::store::{PathEntry, PendingTurn, StoreError, StoreErrorKind, TurnState};
+use crate::store::{PendingTurn, StoreErrorKind, TurnState};
 use openclaw_interface::Role;
-use openclaw_interface::model::{Anchor, CommitParams, SessionTarget};
+use openclaw_interface::model::Anchor;
 use openclaw_transcript::message_row;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// A turn whose user entry is stored.
+/// A turn whose user entry is stored, unless it is an announcement.
 pub(super) struct Admitted<'h> {
     pub(super) turn: Turn<'h>,
-    /// The user entry's position on the active path.
+    /// Position on the active path of the turn's first entry.
     pub(super) position: i64,
-    /// The user entry.
-    pub(super) user: Held,
-    pub(super) admission: Anchor,
+    /// The user's message and what the turn has stored behind it, as far as a model may see it.
+    pub(super) pending: Vec<Held>,
+    /// Whether the transcript had a message when the attempt began.
+    pub(super) has_messages: bool,
+    /// The user entry; `None` for an announcement.
+    pub(super) admission: Option<Anchor>,
     pub(super) facts: ModelFacts,
 }
 
@@ -28,32 +31,16 @@ pub(super) enum Admission<'h> {
     Answered(Box<TurnOutcome>),
 }
 
-/// The facts about the model that a commit carries.
-#[derive(Clone)]
-pub(crate) struct ModelFacts {
-    pub(crate) provider: String,
-    pub(crate) model_id: String,
-    pub(crate) window_tokens: u64,
-    pub(crate) budget_tokens: u64,
-}
-
 impl<'h> Opened<'h> {
     /// Stores the user's message, or finds it stored by an earlier try of this turn.
-    pub(super) fn admit(self, model: &ModelInfo) -> Result<Admission<'h>, TurnError> {
+    pub(super) fn admit(self, facts: ModelFacts) -> Result<Admission<'h>, TurnError> {
         let Self(mut turn) = self;
-        let budget_tokens = turn
-            .request
-            .context_tokens
-            .unwrap_or(u64::MAX)
-            .min(model.context_window_tokens);
-        let facts = ModelFacts {
-            provider: model.provider.clone(),
-            model_id: model.id.clone(),
-            window_tokens: model.context_window_tokens,
-            budget_tokens,
-        };
         let earlier = turn.host.store().turn(&turn.turn_id)?;
+        let is_new = earlier.is_none();
         let seq = match earlier {
+            None if turn.request.kind == TurnKind::Announcement => {
+                return Ok(Admission::Admitted(turn.announced(facts)));
+            }
             None => turn.store_user_entry()?,
             Some(TurnState { session_id, .. }) if session_id != turn.session.id => {
                 return Err(TurnError::TurnIdTaken(turn.turn_id));
@@ -69,8 +56,7 @@ impl<'h> Opened<'h> {
             }
             Some(TurnState { admission_seq, .. }) => admission_seq,
         };
-        turn.admitted(seq, facts)
-            .map(|admitted| Admission::Admitted(Box::new(admitted)))
+        turn.admitted(seq, is_new, facts).map(Admission::Admitted)
     }
 }
 
@@ -96,64 +82,47 @@ impl<'h> Turn<'h> {
             .admit(&mut self.session, &self.turn_id, &row)?)
     }
 
-    /// Splits the active path at the user entry. What a try that died left behind the entry is no part of the turn: the
-    /// next entry goes behind the user entry again and leaves it on a branch of its own.
-    fn admitted(mut self, seq: i64, facts: ModelFacts) -> Result<Admitted<'h>, TurnError> {
-        let Some((position, from_parent)) = self.path_at(seq)? else {
-            return Err(TurnError::MovedOn(self.turn_id));
-        };
-        let (before, behind) = from_parent.split_at(usize::from(position > 0));
-        let is_user = |entry: &PathEntry| {
-            let message = entry.row.message();
-            message.is_some_and(|message| message.role() == Role::User)
-        };
-        let Some((entry, later)) = behind.split_first() else {
-            return Err(TurnError::MovedOn(self.turn_id));
-        };
-        let Some(message) = entry.row.message().filter(|_| !later.iter().any(is_user)) else {
-            return Err(TurnError::MovedOn(self.turn_id));
-        };
-        if text_of(message.json()) != Some(self.request.text.clone()) {
-            return Err(TurnError::TurnIdTaken(self.turn_id));
-        }
-        let id = entry.row.id().unwrap_or_default().to_owned();
-        self.session.append_parent = Some(id.clone());
-        let Some(user) = entry.held() else {
-            return Err(TurnError::MovedOn(self.turn_id));
-        };
-        let mut admission = self.anchor(
-            &id,
-            seq,
-            before.first().and_then(|it| it.row.id()),
-            entry.message_position,
-        );
-        admission.idempotency_key = message.idempotency_key().map(str::to_owned);
-        admission
-            .extra
-            .insert("logicalTurnId".into(), self.turn_id.clone().into());
-        admission.extra.insert("role".into(), "user".into());
-        let mut admitted = Admitted {
-            position,
-            user,
-            admission,
+    /// An announcement starts behind what is there and stores nothing of its own.
+    fn announced(self, facts: ModelFacts) -> Box<Admitted<'h>> {
+        let message = json!({ "role": "user", "content": self.request.text });
+        Box::new(Admitted {
+            position: self.session.path_length,
+            has_messages: self.session.message_count > 0,
+            pending: vec![Held::made(Role::User, message.to_string())],
+            admission: None,
             facts,
             turn: self,
-        };
-        admitted.announce()?;
-        Ok(admitted)
+        })
     }
 
-    /// The position of an entry on the active path, and the path from the entry before it on.
-    fn path_at(&self, seq: i64) -> Result<Option<(i64, Vec<PathEntry>)>, StoreError> {
-        let store = self.host.store();
-        let Some(position) = store.position_of(&self.session, seq)? else {
-            return Ok(None);
+    /// Finds the user entry. What a try that died left behind the entry is no part of the turn: the next entry goes
+    /// behind the user entry again and leaves it on a branch of its own.
+    fn admitted(
+        mut self,
+        seq: i64,
+        is_new: bool,
+        facts: ModelFacts,
+    ) -> Result<Box<Admitted<'h>>, TurnError> {
+        let Some(found) = self.user_entry(seq)? else {
+            return Err(TurnError::MovedOn(self.turn_id));
         };
-        let from_parent = (position - 1).max(0)..self.session.path_length;
-        Ok(Some((
-            position,
-            store.path_between(&self.session, from_parent)?,
-        )))
+        if found.is_left_behind {
+            return Err(TurnError::MovedOn(self.turn_id));
+        }
+        if text_of(&found.user.json) != Some(self.request.text.clone()) {
+            return Err(TurnError::TurnIdTaken(self.turn_id));
+        }
+        self.session.append_parent = Some(found.user.id.to_string());
+        let mut admitted = Box::new(Admitted {
+            has_messages: !is_new || found.anchor.active_message_position > 0,
+            position: found.position,
+            pending: vec![found.user],
+            admission: Some(found.anchor),
+            facts,
+            turn: self,
+        });
+        admitted.announce()?;
+        Ok(admitted)
     }
 
     /// Hands out the reply of a turn that was answered, after the engine got what it is owed.
@@ -162,9 +131,15 @@ impl<'h> Turn<'h> {
             self.host
                 .store()
                 .messages_between(&self.session, admission_seq, terminal_seq)?;
-        let is_same = stored
-            .first()
-            .is_some_and(|first| text_of(&first.json) == Some(self.request.text.clone()));
+        let is_same = stored.first().is_some_and(|first| {
+            let is_asked = first.role == Role::User;
+            match self.request.kind {
+                TurnKind::Announcement => !is_asked,
+                TurnKind::Message | TurnKind::Heartbeat => {
+                    is_asked && text_of(&first.json) == Some(self.request.text.clone())
+                }
+            }
+        });
         if !is_same {
             return Err(TurnError::TurnIdTaken(self.turn_id));
         }
@@ -190,39 +165,15 @@ impl<'h> Turn<'h> {
             is_repeat: true,
         })
     }
-
-    pub(super) fn anchor(
-        &self,
-        entry_id: &str,
-        seq: i64,
-        parent: Option<&str>,
-        message_position: Option<i64>,
-    ) -> Anchor {
-        Anchor {
-            agent_id: self.host.agent_id().to_owned(),
-            session_id: self.session.id.clone(),
-            session_key: self.session.key.clone(),
-            store_path: self.host.store_path_text(),
-            generation: self.session.generation.clone(),
-            entry_id: entry_id.to_owned(),
-            raw_seq: u64::try_from(seq).unwrap_or(0),
-            effective_parent_id: parent.map(str::to_owned),
-            active_message_position: message_position
-                .and_then(|it| u64::try_from(it).ok())
-                .unwrap_or(0),
-            ..Anchor::default()
-        }
-    }
 }
 
 impl Admitted<'_> {
     /// Notes for which engine the turn is meant. An earlier try may have been meant for another one: that one is owed the
     /// turn, and no other engine sees it.
-    fn announce(&mut self) -> Result<(), TurnError> {
-        let Some(engine_id) = &self.turn.owed else {
+    pub(super) fn announce(&mut self) -> Result<(), TurnError> {
+        let (Some(engine_id), Some(commit)) = (&self.turn.owed, self.first_commit()) else {
             return Ok(());
         };
-        let commit = self.commit_params(self.admission.clone());
         let pending = PendingTurn {
             engine_id,
             session_id: &self.turn.session.id,
@@ -237,49 +188,6 @@ impl Admitted<'_> {
         };
         self.turn.owed = Some(engine_id.clone());
         self.turn.substitute(degraded("outbox", unchecked(&error)))
-    }
-
-    /// The commit of this turn, ending at `terminal`.
-    pub(super) fn commit_params(&self, terminal: Anchor) -> CommitParams {
-        commit_params(
-            &self.turn.turn_id,
-            self.admission.clone(),
-            terminal,
-            &self.facts,
-        )
-    }
-}
-
-/// The commit of a turn.
-pub(crate) fn commit_params(
-    turn_id: &str,
-    admission: Anchor,
-    terminal: Anchor,
-    facts: &ModelFacts,
-) -> CommitParams {
-    let model = json!({
-        "provider": facts.provider,
-        "modelId": facts.model_id,
-        "modelContextWindow": facts.window_tokens,
-        "tokenBudget": facts.budget_tokens,
-    });
-    let runtime_context: Option<Map<String, Value>> = model.as_object().cloned();
-    CommitParams {
-        advancement_key: turn_id.to_owned(),
-        session_id: admission.session_id.clone(),
-        session_key: Some(admission.session_key.clone()),
-        session_target: Some(SessionTarget {
-            agent_id: Some(admission.agent_id.clone()),
-            session_id: Some(admission.session_id.clone()),
-            session_key: Some(admission.session_key.clone()),
-            store_path: Some(admission.store_path.clone()),
-            extra: Map::new(),
-        }),
-        is_heartbeat: false,
-        runtime_context,
-        admission,
-        terminal,
-        extra: Map::new(),
     }
 }
 

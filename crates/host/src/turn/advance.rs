@@ -1,13 +1,18 @@
 //! The end of a turn, and turns offered once more.
 
 use super::answer::Answered;
+use super::drain::{self, ToMaintain};
 use super::open::{self, Turn};
+use super::params::ModelFacts;
 use super::record::{CommitOutcome, RecoveredCommit, TurnRecord};
-use super::{TurnError, TurnOutcome, drain};
+use super::{TurnError, TurnOutcome};
 use crate::Host;
+use crate::desk::Visit;
+use crate::guard::Hook;
+use crate::lane::Lane;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{QuarantineRecord, forget_ended};
-use crate::requirements;
+use crate::requirements::{self, ExecutionHost, Operation};
 use crate::store::{Session, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,9 +20,16 @@ use std::sync::atomic::AtomicBool;
 impl Answered<'_> {
     /// Delivers the commit and what else waits, tidies up, says goodbye, keeps the record. The reply is safe: nothing
     /// here can lose it.
-    pub(super) fn commit(self) -> TurnOutcome {
-        let Self { mut turn, reply } = self;
-        turn.record.commit = turn.deliver();
+    ///
+    /// - `lane`: kept until maintenance that runs behind the reply is done too.
+    pub(super) fn commit(self, lane: Lane) -> TurnOutcome {
+        let Self {
+            mut turn,
+            facts,
+            reply,
+        } = self;
+        let to_maintain = turn.deliver();
+        turn.maintain(to_maintain, &facts, lane);
         turn.engine.dispose();
         turn.keep_timings();
         let record = turn.record;
@@ -39,27 +51,68 @@ impl Answered<'_> {
 }
 
 impl Turn<'_> {
-    fn deliver(&mut self) -> CommitOutcome {
+    /// Delivers the turn and what else waits. Answers which sessions have to be maintained.
+    fn deliver(&mut self) -> Vec<ToMaintain> {
         let Some(owed) = &self.owed else {
-            return CommitOutcome::NotOwed;
+            return Vec::new();
         };
-        if self.engine.engine_id != *owed {
+        if self.engine.id() != owed {
             let substitution = self.record.substitution.as_ref();
             let reason = substitution.map_or_else(String::new, |it| {
                 format!("{} failed: {}", it.operation, it.reason)
             });
-            return CommitOutcome::Queued { reason };
+            self.record.commit = CommitOutcome::Queued { reason };
+            return Vec::new();
         }
         let drained = drain::after_turn(self.host, &mut self.engine, &self.session);
         let mut commits = drained.commits;
         let own = commits.iter().position(|it| it.turn_id == self.turn_id);
         let outcome = own.map(|own| commits.remove(own).outcome);
         self.record.recovered_commits.extend(commits);
-        outcome.unwrap_or_else(|| CommitOutcome::Queued {
+        self.record.commit = outcome.unwrap_or_else(|| CommitOutcome::Queued {
             reason: drained
                 .stopped
                 .unwrap_or_else(|| "turns of other sessions come first".into()),
-        })
+        });
+        drained.to_maintain
+    }
+
+    /// Maintains each session once: now, or on a thread of its own that the engine and the lanes go to.
+    fn maintain(&mut self, sessions: Vec<ToMaintain>, facts: &ModelFacts, lane: Lane) {
+        let is_in_background = self.engine.identity.maintains_in_background;
+        let jobs: Vec<_> = sessions
+            .iter()
+            .map(|ToMaintain { session, .. }| {
+                let facts = (session.id == self.session.id).then_some(facts);
+                let host = self.host;
+                let params = host.after_commit_params(session, facts, is_in_background);
+                (params, Visit::after_commit(session))
+            })
+            .collect();
+        if jobs.is_empty() {
+            return;
+        }
+        if !is_in_background {
+            for (params, visit) in jobs {
+                // A failure sets the engine aside for the next turn; this one is done.
+                if let Hook::Failed(_) = self.engine.maintain(&params, visit) {
+                    return;
+                }
+            }
+            return;
+        }
+        self.keep_timings();
+        let successor = open::legacy(self.host, self.request.cancel.flag());
+        let mut engine = std::mem::replace(&mut self.engine, successor);
+        let mut lanes: Vec<Lane> = sessions.into_iter().filter_map(|it| it.lane).collect();
+        lanes.push(lane);
+        let cancel = self.request.cancel.clone();
+        self.host.background().run(lanes, cancel, move || {
+            for (params, visit) in jobs {
+                engine.maintain_in_background(&params, visit);
+            }
+            engine.dispose();
+        });
     }
 }
 
@@ -119,7 +172,8 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
         .find(asked)
         .map_err(|record| failed(*record))?;
     if let Some(info) = registered.info() {
-        requirements::check(info).map_err(TurnError::Requirement)?;
+        requirements::check(info, Operation::AgentRun, &[ExecutionHost::embedded()])
+            .map_err(TurnError::Requirement)?;
     }
     if let Some(failure) = open::not_durable(host, &registered) {
         return Err(TurnError::Engine {

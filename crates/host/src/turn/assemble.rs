@@ -2,23 +2,19 @@
 
 use super::TurnError;
 use super::admission::Admitted;
-use super::open::{Turn, degraded, quarantined};
+use super::open::{degraded, quarantined};
 use super::record::{ContextSizes, Substitution};
-use crate::Host;
 use crate::check::{Answer, Checked, check};
 use crate::desk::Visit;
 use crate::guard::Hook;
-use crate::history::{Held, sum};
-use crate::model::{ModelInfo, ToolSpec};
-use crate::store::Session;
+use crate::history::{Held, History, sum};
+use crate::model::ToolSpec;
+use crate::store::StoreError;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
 use openclaw_interface::hosting::AssemblyView;
-use openclaw_interface::model::{
-    AssembleParams, ExecutionHost, Limits, ModelFacts, RuntimeSettings, SelectionFacts,
-    SelectionSource, SessionParams, SessionTarget,
-};
-use serde_json::Map;
+use openclaw_interface::model::AssembleParams;
+use std::sync::Arc;
 
 /// Tokens kept free for the answer, where the window allows it.
 const RESERVE_TOKENS: u64 = 20_000;
@@ -26,7 +22,8 @@ const RESERVE_TOKENS: u64 = 20_000;
 /// A turn with what the model gets.
 pub(super) struct Assembled<'h> {
     pub(super) admitted: Box<Admitted<'h>>,
-    pub(super) messages: Vec<Held>,
+    /// The history as the model gets it.
+    pub(super) view: Vec<Held>,
     pub(super) system_prompt: String,
 }
 
@@ -34,18 +31,15 @@ impl<'h> Admitted<'h> {
     /// Bootstrap, maintain, assemble, check. A failure on the way puts the built-in engine in the engine's place.
     pub(super) fn assemble(
         mut self: Box<Self>,
-        model: &ModelInfo,
         tools: &[ToolSpec],
     ) -> Result<Assembled<'h>, TurnError> {
-        let turn = &self.turn;
-        let history =
-            turn.host
-                .histories()
-                .before(&turn.host.store(), &turn.session, self.position)?;
+        self.turn.go_on()?;
+        let history = self.history()?;
         let budget_tokens = self.history_budget(tools);
         self.turn.record.history_mends = history.mends();
         self.prepare_engine()?;
-        let checked = self.assembly(history.messages(), budget_tokens, model, tools)?;
+        let params = self.assemble_params(budget_tokens, tools);
+        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
             history_messages: history.messages().len(),
             history_tokens: sum(history.messages()),
@@ -62,7 +56,7 @@ impl<'h> Admitted<'h> {
             .with_addition(checked.addition.as_deref());
         Ok(Assembled {
             system_prompt,
-            messages: checked.messages,
+            view: checked.messages,
             admitted: self,
         })
     }
@@ -85,7 +79,7 @@ impl<'h> Admitted<'h> {
             .sum();
         let fixed =
             TokenCounter.text(&prompt.stable) + TokenCounter.text(&prompt.dynamic) + schemas;
-        let fixed = fixed.saturating_add(u64::from(self.user.tokens));
+        let fixed = fixed.saturating_add(sum(&self.pending));
         // The factor covers what providers add around each part.
         let fixed = fixed.saturating_mul(12).div_ceil(10);
         if fixed >= usable {
@@ -96,23 +90,77 @@ impl<'h> Admitted<'h> {
         usable.saturating_sub(fixed).max(1)
     }
 
+    /// The history before the turn. Reads what is new.
+    fn history(&self) -> Result<Arc<History>, StoreError> {
+        let (host, session) = (self.turn.host, &self.turn.session);
+        host.histories()
+            .before(&host.store(), session, self.position)
+    }
+
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
-        if self.admission.active_message_position == 0 || self.turn.engine.is_legacy() {
+        if !self.has_messages || self.turn.engine.is_legacy() {
             return Ok(());
         }
-        let visit = Visit::inside_turn(&self.turn.session, &self.admission);
-        let params = session_params(self.turn.host, &self.turn.session, &visit);
-        let engine = &mut self.turn.engine;
-        let mut failure = failure_of(engine.bootstrap(&params, visit.clone()));
-        if failure.is_none() {
-            failure = failure_of(engine.maintain(&params, visit));
+        let visit = self.visit();
+        let params = self.turn.in_turn_params(&self.facts, &visit);
+        let bootstrapped = self.turn.engine.bootstrap(&params, visit.clone());
+        if !self.is_served(bootstrapped)? {
+            return Ok(());
         }
-        if let Some(substitution) = failure {
-            self.turn
-                .substitute(substitution)
-                .map_err(|error| self.turn.give_up(error))?;
+        let maintained = self.turn.engine.maintain(&params, visit);
+        self.is_served(maintained).map(drop)
+    }
+
+    /// What the engine may ask for before the model has answered.
+    fn visit(&self) -> Visit {
+        Visit::inside_turn(&self.turn.session, self.admission.as_ref())
+    }
+
+    /// What a hook's end means for the turn: whether the engine still serves it.
+    pub(super) fn is_served<T>(&mut self, hook: Hook<T>) -> Result<bool, TurnError> {
+        let failure: Substitution = match hook {
+            Hook::Done(_) | Hook::Absent(_) => return Ok(true),
+            Hook::Cancelled => return Err(self.turn.give_up(TurnError::Cancelled)),
+            Hook::Failed(record) => quarantined(record),
+            Hook::Fenced(reason) => degraded("fence", reason),
+        };
+        let substituted = self.turn.substitute(failure);
+        substituted.map_err(|error| self.turn.give_up(error))?;
+        Ok(false)
+    }
+
+    /// For an engine that owns compaction: assembles again ahead of a model request, with the history before the turn
+    /// and what the messages behind it leave of the budget. An addition to the system prompt is not looked at.
+    ///
+    /// Source: turn pipeline, "Step 13/14: model requests".
+    pub(super) fn view_for_request(
+        &mut self,
+        view: &mut Vec<Held>,
+        tools: &[ToolSpec],
+    ) -> Result<(), TurnError> {
+        if !self.turn.engine.identity.owns_compaction {
+            return Ok(());
         }
+        let history = self.history()?;
+        let budget_tokens = self
+            .facts
+            .budget_tokens
+            .saturating_sub(sum(&self.pending))
+            .max(1);
+        let params = self.assemble_params(self.facts.budget_tokens, tools);
+        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
+        self.turn.record.mends.extend(checked.mends);
+        *view = checked.messages;
         Ok(())
+    }
+
+    /// - `limit_tokens`: the prompt budget that the call's facts say.
+    fn assemble_params(&self, limit_tokens: u64, tools: &[ToolSpec]) -> AssembleParams {
+        let names = tools.iter().map(|tool| tool.name.clone()).collect();
+        AssembleParams {
+            host_services: self.visit().names(),
+            ..self.turn.assemble_params(&self.facts, limit_tokens, names)
+        }
     }
 
     /// The engine's answer, checked; the built-in engine's when that fails.
@@ -120,28 +168,18 @@ impl<'h> Admitted<'h> {
         &mut self,
         history: &[Held],
         budget_tokens: u64,
-        model: &ModelInfo,
-        tools: &[ToolSpec],
+        params: &AssembleParams,
     ) -> Result<Checked, TurnError> {
-        let visit = Visit::inside_turn(&self.turn.session, &self.admission);
-        let params = AssembleParams {
-            session_id: self.turn.session.id.clone(),
-            session_key: Some(self.turn.session.key.clone()),
-            prompt: Some(self.turn.request.text.clone()),
-            model: Some(model.id.clone()),
-            available_tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-            runtime_settings: Some(self.turn.runtime_settings(model, budget_tokens)),
-            host_services: visit.names(),
-            ..AssembleParams::default()
-        };
+        let visit = self.visit();
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
             let engine = &mut self.turn.engine;
             let read = |view: AssemblyView<'_>| check(&Answer::of(view), history, budget_tokens);
-            let answer = engine.assemble(&views, Some(budget_tokens), &params, visit.clone(), read);
+            let answer = engine.assemble(&views, Some(budget_tokens), params, visit.clone(), read);
             let failure = match answer {
                 Hook::Done(checked) => return Ok(checked),
                 Hook::Absent(error) => quarantined(engine.reject("assemble", error.message)),
+                Hook::Cancelled => return Err(self.turn.give_up(TurnError::Cancelled)),
                 Hook::Failed(record) => quarantined(record),
                 Hook::Fenced(reason) => degraded("fence", reason),
             };
@@ -154,64 +192,6 @@ impl<'h> Admitted<'h> {
             self.turn
                 .substitute(failure)
                 .map_err(|error| self.turn.give_up(error))?;
-        }
-    }
-}
-
-/// Why the engine may not go on with the turn.
-fn failure_of<T>(hook: Hook<T>) -> Option<Substitution> {
-    match hook {
-        Hook::Done(_) | Hook::Absent(_) => None,
-        Hook::Failed(record) => Some(quarantined(record)),
-        Hook::Fenced(reason) => Some(degraded("fence", reason)),
-    }
-}
-
-/// Parameters of `bootstrap` and `maintain`.
-pub(super) fn session_params(host: &Host, session: &Session, visit: &Visit) -> SessionParams {
-    SessionParams {
-        session_id: session.id.clone(),
-        session_key: Some(session.key.clone()),
-        session_file: session.key.clone(),
-        session_target: Some(SessionTarget {
-            agent_id: Some(host.agent_id().to_owned()),
-            session_id: Some(session.id.clone()),
-            session_key: Some(session.key.clone()),
-            store_path: Some(host.store_path_text()),
-            extra: Map::new(),
-        }),
-        host_services: visit.names(),
-        ..SessionParams::default()
-    }
-}
-
-impl Turn<'_> {
-    /// Facts about this run.
-    fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> RuntimeSettings {
-        let known = |text: &str| Some(text.to_owned());
-        RuntimeSettings {
-            model: ModelFacts {
-                requested: known(&model.id),
-                resolved: known(&model.id),
-                provider: known(&model.provider),
-                ..ModelFacts::default()
-            },
-            context_engine_selection: SelectionFacts {
-                selected_id: known(&self.record.asked.engine_id),
-                source: SelectionSource::Configured,
-                ..SelectionFacts::default()
-            },
-            execution_host: ExecutionHost {
-                id: known("openclaw-native"),
-                label: known("openclaw-native host"),
-                ..ExecutionHost::default()
-            },
-            limits: Limits {
-                prompt_token_budget: Some(budget_tokens as f64),
-                max_output_tokens: model.max_output_tokens.map(|tokens| tokens as f64),
-                ..Limits::default()
-            },
-            ..RuntimeSettings::default()
         }
     }
 }

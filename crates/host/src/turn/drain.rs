@@ -1,6 +1,8 @@
 //! Brings accepted turns to the engine: at least once, in order, acknowledged or kept.
 
-use super::assemble::session_params;
+#[cfg(test)]
+mod tests;
+
 use super::record::{CommitOutcome, RecoveredCommit};
 use crate::Host;
 use crate::desk::Visit;
@@ -31,8 +33,7 @@ pub(super) fn before_turn(
     engine: &mut Guarded,
     session: &Session,
 ) -> Result<CaughtUp, StoreError> {
-    host.store()
-        .drop_unfinished(&engine.engine_id, &session.id)?;
+    host.store().drop_unfinished(engine.id(), &session.id)?;
     let mut queue = Queue::of(session.clone());
     let mut caught_up = CaughtUp {
         commits: Vec::new(),
@@ -40,7 +41,7 @@ pub(super) fn before_turn(
         is_behind: false,
     };
     let mut offered = 0;
-    while let Some(row) = queue.next(host, &engine.engine_id)? {
+    while let Some(row) = queue.next(host, engine.id())? {
         if offered == LIMIT {
             caught_up.is_behind = true;
             break;
@@ -64,12 +65,20 @@ pub(super) struct Drained {
     pub(super) commits: Vec<RecoveredCommit>,
     /// Why it ended early.
     pub(super) stopped: Option<String>,
+    /// Sessions in which a turn was acknowledged; none when the engine failed on the way.
+    pub(super) to_maintain: Vec<ToMaintain>,
     offered: usize,
 }
 
+/// A session that is to be maintained.
+pub(super) struct ToMaintain {
+    pub(super) session: Session,
+    /// Held for a session that is not that of the turn.
+    pub(super) lane: Option<Lane>,
+}
+
 /// Delivers what waits for an engine in all sessions: the session that has waited longest first, one turn a session and
-/// round. Each session in which a turn was acknowledged is maintained once. Sessions in which a turn runs elsewhere are
-/// left to it.
+/// round. Sessions in which a turn runs elsewhere are left to it.
 pub(super) fn after_turn(host: &Host, engine: &mut Guarded, own: &Session) -> Drained {
     let mut drained = Drained::default();
     if let Err(reason) = drained.deliver_all(host, engine, own) {
@@ -85,7 +94,7 @@ impl Drained {
         engine: &mut Guarded,
         own: &Session,
     ) -> Result<(), String> {
-        let waiting = host.store().sessions_waiting(&engine.engine_id);
+        let waiting = host.store().sessions_waiting(engine.id());
         let mut queues = Vec::new();
         for session_id in waiting.map_err(text)? {
             if self.offered == LIMIT {
@@ -103,14 +112,13 @@ impl Drained {
                 is_anything_left |= self.deliver_next(host, engine, queue)?;
             }
         }
-        for queue in queues.iter().filter(|queue| queue.is_acknowledged) {
-            let visit = Visit::after_commit(&queue.session);
-            let params = session_params(host, &queue.session, &visit);
-            // A failure sets the engine aside for the next turn; this one is done.
-            if let Hook::Failed(record) = engine.maintain(&params, visit) {
-                return Err(record.reason);
-            }
-        }
+        let acknowledged = queues.into_iter().filter(|queue| queue.is_acknowledged);
+        self.to_maintain = acknowledged
+            .map(|queue| ToMaintain {
+                session: queue.session,
+                lane: queue.alone,
+            })
+            .collect();
         Ok(())
     }
 
@@ -124,7 +132,7 @@ impl Drained {
         if self.offered == LIMIT {
             return Ok(false);
         }
-        let Some(row) = queue.next(host, &engine.engine_id).map_err(text)? else {
+        let Some(row) = queue.next(host, engine.id()).map_err(text)? else {
             return Ok(false);
         };
         let (outcome, failure) = deliver(host, engine, &queue.session, &row).map_err(text)?;
@@ -148,7 +156,7 @@ struct Queue {
     behind: i64,
     is_acknowledged: bool,
     /// Held for a session that is not that of the turn.
-    _alone: Option<Lane>,
+    alone: Option<Lane>,
 }
 
 impl Queue {
@@ -157,7 +165,7 @@ impl Queue {
             session,
             behind: 0,
             is_acknowledged: false,
-            _alone: None,
+            alone: None,
         }
     }
 
@@ -175,7 +183,7 @@ impl Queue {
                 .store()
                 .session_with_id(session_id)?
                 .map(|session| Self {
-                    _alone: Some(lane),
+                    alone: Some(lane),
                     ..Self::of(session)
                 })),
             Ok(None) => Ok(None),
@@ -215,7 +223,7 @@ pub(super) fn deliver(
     if !covers(&messages, commit) {
         let reason = "the transcript no longer holds this turn as it was";
         host.store()
-            .note_failed_delivery(key, &engine.engine_id, reason, true)?;
+            .note_failed_delivery(key, engine.id(), reason, true)?;
         return Ok((
             CommitOutcome::Queued {
                 reason: reason.into(),
@@ -226,7 +234,7 @@ pub(super) fn deliver(
     let views: Vec<Message<'_>> = messages.iter().map(Held::view).collect();
     let failure = match engine.commit_turn(&views, commit, Visit::commit(session)) {
         Hook::Done(status) => {
-            host.store().acknowledge(key, &engine.engine_id)?;
+            host.store().acknowledge(key, engine.id())?;
             let outcome = match status {
                 CommitStatus::Committed => CommitOutcome::Committed,
                 CommitStatus::Duplicate => CommitOutcome::Duplicate,
@@ -234,11 +242,18 @@ pub(super) fn deliver(
             return Ok((outcome, None));
         }
         Hook::Absent(error) => engine.reject("commitTurn", error.message),
+        Hook::Cancelled => {
+            let reason = "the engine's commit was cancelled";
+            host.store()
+                .note_failed_delivery(key, engine.id(), reason, false)?;
+            let reason = reason.to_owned();
+            return Ok((CommitOutcome::Queued { reason }, None));
+        }
         Hook::Fenced(reason) => engine.reject("commitTurn", reason),
         Hook::Failed(record) => record,
     };
     tracing::warn!(
-        engine = engine.engine_id,
+        engine = engine.id(),
         turn = key,
         reason = failure.reason,
         attempts = row.attempts + 1,
@@ -246,7 +261,7 @@ pub(super) fn deliver(
         "commit not acknowledged; it stays in the outbox"
     );
     host.store()
-        .note_failed_delivery(key, &engine.engine_id, &failure.reason, false)?;
+        .note_failed_delivery(key, engine.id(), &failure.reason, false)?;
     Ok((
         CommitOutcome::Queued {
             reason: failure.reason.clone(),

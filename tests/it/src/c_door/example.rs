@@ -176,6 +176,7 @@ fn turns_of_a_c_engine_and_a_rust_engine_leave_the_same_records() {
             directory,
             settings: Value::Null,
             trust: Trust::default(),
+            trust: openclaw_host::Trust::default(),
         };
         let host = host_with(&home, source);
         let mut model = ScriptedModel::done();
@@ -187,4 +188,29 @@ fn turns_of_a_c_engine_and_a_rust_engine_leave_the_same_records() {
         })
     };
     assert_eq!(records("c-engine"), records("window"));
+}
+
+/// Conformance case 19: an answer that is no acknowledgement, or none at all, keeps the turn in the outbox.
+#[test]
+fn commit_that_is_answered_otherwise_is_not_acknowledged() {
+    let info = r#"-DINFO="{\"id\":\"odd\",\"name\":\"Odd\",\"transcriptSemantics\":{\"currentTurnFence\":\"before-current-turn-entry-v1\",\"turnAdvancementIdempotency\":\"atomic-idempotent-v1\"}}""#;
+    for what in ["maybe", "empty"] {
+        let home = Home::new();
+        let source = PluginSource {
+            id: "odd".into(),
+            directory: super::built(home.path(), "odd", &super::odd_source(), &[info]),
+            settings: serde_json::json!({ "do": format!("{what} 0") }),
+        };
+        let host = host_with(&home, source);
+        let outcome = turn(&host, "one", None, &mut ScriptedModel::done()).unwrap();
+        let commit = &outcome.record.commit;
+        assert!(
+            matches!(commit, CommitOutcome::Queued { .. }),
+            "{what}: {commit:?}"
+        );
+        let backlog = host.store().backlog().unwrap();
+        assert_eq!((backlog[0].waiting, backlog[0].blocked), (1, 0), "{what}");
+        let hooks: Vec<_> = outcome.record.hooks.iter().map(|it| &*it.hook).collect();
+        assert_eq!(hooks.last(), Some(&"commitTurn"), "no maintenance follows");
+    }
 }

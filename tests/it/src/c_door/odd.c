@@ -163,6 +163,7 @@ static int32_t hook(void *self, const ce_request *request, ce_sink *sink) {
     me->host->log(me->host, CE_LOG_DEBUG, line, (size_t)bytes);
     if (is(me, "pick-in-hook")) sink->pick(sink, 0, CE_PICK_INPUT);
     if (is(me, "empty")) return CE_OK;
+    if (is(me, "maybe")) return say(sink, "{\"status\":\"maybe\"}");
     return see(request, sink);
 }
 

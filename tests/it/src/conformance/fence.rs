@@ -68,7 +68,7 @@ fn a_cursor_inside_the_turn_degrades_this_turn_alone() {
         let mut home = Reporting::new(json!({}));
         let host = home.home.host();
         let mut model =
-            ScriptedModel::new(100_000, [Ok(say("first")), Err(ModelErrorKind::Server)]);
+            ScriptedModel::new(100_000, [Ok(say("first")), Err(ModelErrorKind::Refused)]);
         turn(&host, "one", None, &mut model).unwrap();
         turn(&host, "two", Some("t2"), &mut model).unwrap_err();
         let inside = delta(&host, None)["cursor"].clone();
