@@ -20,6 +20,7 @@ mod migrations;
 mod pairs;
 mod parsing;
 mod round_trip;
+mod sequences;
 mod support;
 mod tokens;
 mod tree;
