@@ -62,6 +62,8 @@ fn open(native_dir: &Path) -> Host {
         plugins: Vec::new(),
         strict: false,
         lane_wait: Duration::from_secs(1),
+        handover_wait: Duration::ZERO,
+        leaked_generations: 1,
         ambient: Ambient::new(
             || 1_777_629_600_000,
             move || {

@@ -14,12 +14,14 @@
 #![cfg(test)]
 #![forbid(unsafe_code)]
 
+mod delta;
 mod faults;
 mod import;
 mod migrations;
 mod pairs;
 mod parsing;
 mod round_trip;
+mod sequences;
 mod support;
 mod tokens;
 mod tree;

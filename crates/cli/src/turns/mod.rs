@@ -22,12 +22,21 @@ const LANE_WAIT: Duration = Duration::from_secs(30);
 
 /// How long turns on a new build of an engine wait for those on the old one.
 const HANDOVER_WAIT: Duration = Duration::from_secs(30);
+/// How long the end of a command waits for what engines do behind the last reply.
+const LAST_WAIT: Duration = Duration::from_secs(10);
 
 /// A host with a model to talk to.
 pub(crate) struct Turns {
     host: Arc<Host>,
     chosen: Chosen,
     workspace: PathBuf,
+}
+
+impl Drop for Turns {
+    /// Lets engines finish what they do behind the last reply; the end of the host would cancel it.
+    fn drop(&mut self) {
+        self.host.settle(LAST_WAIT);
+    }
 }
 
 /// What a user says.

@@ -176,7 +176,6 @@ fn turns_of_a_c_engine_and_a_rust_engine_leave_the_same_records() {
             directory,
             settings: Value::Null,
             trust: Trust::default(),
-            trust: openclaw_host::Trust::default(),
         };
         let host = host_with(&home, source);
         let mut model = ScriptedModel::done();
@@ -200,6 +199,7 @@ fn commit_that_is_answered_otherwise_is_not_acknowledged() {
             id: "odd".into(),
             directory: super::built(home.path(), "odd", &super::odd_source(), &[info]),
             settings: serde_json::json!({ "do": format!("{what} 0") }),
+            trust: Trust::default(),
         };
         let host = host_with(&home, source);
         let outcome = turn(&host, "one", None, &mut ScriptedModel::done()).unwrap();
