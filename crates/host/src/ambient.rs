@@ -1,13 +1,18 @@
-//! Time and fresh ids, which come from outside so that a test can fix them.
+//! Time, fresh ids and patience, which come from outside so that a test can fix them.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Time and fresh ids.
+/// How long to wait for a store that another process has locked.
+const STORE_WAIT: Duration = Duration::from_secs(5);
+
+/// Time, fresh ids, and how long to wait for others.
 #[derive(Clone)]
 pub struct Ambient {
     now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     new_id: Arc<dyn Fn() -> String + Send + Sync>,
+    store_wait: Duration,
 }
 
 impl Ambient {
@@ -20,7 +25,19 @@ impl Ambient {
         Self {
             now_ms: Arc::new(now_ms),
             new_id: Arc::new(new_id),
+            store_wait: STORE_WAIT,
         }
+    }
+
+    /// The same with another wait for a store that another process has locked; 5 s by default.
+    #[must_use]
+    pub fn with_store_wait(mut self, wait: Duration) -> Self {
+        self.store_wait = wait;
+        self
+    }
+
+    pub(crate) fn store_wait(&self) -> Duration {
+        self.store_wait
     }
 
     pub(crate) fn now_ms(&self) -> i64 {

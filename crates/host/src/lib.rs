@@ -48,8 +48,10 @@ pub use registry::PluginSource;
 pub use requirements::UnmetRequirement;
 pub use slot::Slot;
 pub use store::{
-    Backlog, ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError,
-    StoreErrorKind,
+    Backlog, EventLines, FileLines, ImportProgress, ImportReport, ImportTarget, Imported,
+    NoTranscript, OpenClawSession, OpenClawStore, OpenClawStoreError, OpenClawStoreErrorKind,
+    PathEntry, Repair, RepairReport, Session, SessionSummary, Store, StoreError, StoreErrorKind,
+    TranscriptLines,
 };
 pub use tokens::TokenCounter;
 pub use turn::{

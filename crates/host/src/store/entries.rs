@@ -5,7 +5,7 @@ use super::error::{Attempt, StoreError};
 use super::sessions::Session;
 use crate::history::Held;
 use crate::tokens::TokenCounter;
-use openclaw_transcript::{Link, Row, Tip, active_path, extends, parse_row};
+use openclaw_transcript::{PathScan, Row, Tip, extends, parse_row};
 use rusqlite::{Connection, params};
 
 /// An entry on the active path.
@@ -127,9 +127,12 @@ pub(super) fn rebuild_path(
     session: &mut Session,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
-    let rows = all_rows(connection, &session.id, attempt)?;
-    let links: Vec<Link> = rows.iter().map(|(_, row)| row.link()).collect();
-    let path = active_path(&links);
+    let (mut scan, mut places) = (PathScan::new(), Vec::new());
+    each_row(connection, &session.id, attempt, |seq, row| {
+        scan.push(&row.link());
+        places.push((seq, row.message().is_some()));
+    })?;
+    let path = scan.finish();
     connection
         .execute(
             "DELETE FROM active_path WHERE session_id = ?1",
@@ -138,33 +141,54 @@ pub(super) fn rebuild_path(
         .map_err(|error| attempt.sql(error))?;
     (session.path_length, session.message_count) = (0, 0);
     for &index in &path.rows {
-        let (seq, row) = &rows[index];
-        let message_position = row.message().map(|_| session.message_count);
-        add_to_path(connection, session, *seq, message_position, attempt)?;
+        let (seq, is_message) = places[index];
+        let message_position = is_message.then_some(session.message_count);
+        add_to_path(connection, session, seq, message_position, attempt)?;
     }
-    session.tip = path.tip(&links);
+    session.tip = match path.leaf {
+        Some(leaf) => {
+            id_of(connection, session, places[leaf].0, attempt)?.map_or(Tip::Flat, Tip::At)
+        }
+        None if path.rows.is_empty() => Tip::Empty,
+        None => Tip::Flat,
+    };
     session.append_parent = path.append_parent;
     Ok(())
 }
 
-fn all_rows(
+fn id_of(
+    connection: &Connection,
+    session: &Session,
+    seq: i64,
+    attempt: &Attempt,
+) -> Result<Option<String>, StoreError> {
+    connection
+        .prepare_cached("SELECT entry_id FROM entries WHERE session_id = ?1 AND seq = ?2")
+        .and_then(|mut statement| statement.query_row(params![session.id, seq], |row| row.get(0)))
+        .map_err(|error| attempt.sql(error))
+}
+
+fn each_row(
     connection: &Connection,
     session_id: &str,
     attempt: &Attempt,
-) -> Result<Vec<(i64, Row)>, StoreError> {
+    mut each: impl FnMut(i64, Row),
+) -> Result<(), StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT seq, row FROM entries WHERE session_id = ?1 ORDER BY seq")
         .map_err(|error| attempt.sql(error))?;
-    let rows = statement
-        .query_map([session_id], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?))
-        })
+    let mut rows = statement
+        .query([session_id])
         .map_err(|error| attempt.sql(error))?;
-    rows.map(|row| {
-        let (seq, text) = row.map_err(|error| attempt.sql(error))?;
-        Ok((seq, parsed(seq, &text, attempt)?))
-    })
-    .collect()
+    while let Some(row) = rows.next().map_err(|error| attempt.sql(error))? {
+        let seq = row.get(0).map_err(|error| attempt.sql(error))?;
+        let text = row.get_ref(1).and_then(|text| Ok(text.as_str()?));
+        each(
+            seq,
+            parsed(seq, text.map_err(|error| attempt.sql(error))?, attempt)?,
+        );
+    }
+    Ok(())
 }
 
 /// A stored row. What was stored was read before, so it reads again.

@@ -1,5 +1,7 @@
 //! Why the store could not do what was asked.
 
+use super::import::NoTranscript;
+use crate::lane::LaneError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +25,7 @@ pub enum StoreErrorKind {
     #[error("it may only be read, and another process is writing it")]
     ReadOnly,
     /// Another process is writing it, for longer than is waited.
-    #[error("another process is writing it")]
+    #[error("another process has it locked")]
     Busy,
     /// A newer version made it.
     #[error("its schema is version {found}, this program knows up to {known}")]
@@ -33,6 +35,9 @@ pub enum StoreErrorKind {
         /// Newest version this program reads.
         known: i64,
     },
+    /// Another program made it.
+    #[error("it is another program's database")]
+    Foreign,
     /// The file is not what it should be.
     #[error("it is damaged: {0}")]
     Damaged(String),
@@ -60,6 +65,18 @@ pub enum StoreErrorKind {
         /// Id of the transcript behind it.
         session_id: String,
     },
+    /// Another process imports the transcript with this id at this moment.
+    #[error("another import of the session `{0}` is running")]
+    ImportRunning(String),
+    /// The session is at work.
+    #[error(transparent)]
+    Lane(LaneError),
+    /// The lines to import cannot be read.
+    #[error("the transcript cannot be read: {0}")]
+    Transcript(io::Error),
+    /// The lines to import are something else.
+    #[error(transparent)]
+    NoTranscript(NoTranscript),
     /// The text cannot be a session key.
     #[error("`{key}` cannot be a session key: {reason}")]
     BadKey {
@@ -84,10 +101,15 @@ impl StoreError {
             StoreErrorKind::ReadOnly => {
                 "try again when the other process is done, or give yourself the right to write it"
             }
-            StoreErrorKind::Busy => "try again; an import of a large transcript may be running",
+            StoreErrorKind::Busy => {
+                "end the process that has it open, or try again when it is done; OPENCLAW_STORE_WAIT_MS says how long to wait"
+            }
+            StoreErrorKind::Foreign => {
+                "move it away, or choose another state directory; the file was left as it is"
+            }
             StoreErrorKind::Newer { .. } => "update openclaw; the file was left as it is",
             StoreErrorKind::Damaged(_) => {
-                "move the file aside and keep it; sessions that were exported can be imported again"
+                "nothing was changed; `openclaw sessions repair` moves the file aside and saves what can be read of it"
             }
             StoreErrorKind::NoSession(_) => "`openclaw sessions list` shows the sessions there are",
             StoreErrorKind::SessionTaken(_) => {
@@ -98,6 +120,19 @@ impl StoreError {
             }
             StoreErrorKind::KeyTaken { .. } => {
                 "give another --session-key, or leave it out to use `agent:main:<id>`"
+            }
+            StoreErrorKind::ImportRunning(_) => {
+                "wait until it is done, then look at `openclaw sessions list`"
+            }
+            StoreErrorKind::Lane(_) => "try again when it is done",
+            StoreErrorKind::Transcript(_) => {
+                "check the file, and import it again; nothing of it was stored"
+            }
+            StoreErrorKind::NoTranscript(NoTranscript::Utf16) => {
+                "make it UTF-8 first, for example with `iconv -f UTF-16 -t UTF-8`"
+            }
+            StoreErrorKind::NoTranscript(NoTranscript::Empty | NoTranscript::NoSessionRow) => {
+                "give a session file in OpenClaw's JSONL format, or OpenClaw's own `openclaw-agent.sqlite`"
             }
             StoreErrorKind::BadKey { .. } => {
                 "give a key such as `agent:main:work`: not blank, no control characters, at most 512 bytes"

@@ -4,7 +4,8 @@ use super::error::{Attempt, StoreError, StoreErrorKind};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Migrations in order; the file's `user_version` counts those it has.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
     CREATE TABLE sessions (
         session_id TEXT PRIMARY KEY,
         session_key TEXT NOT NULL,
@@ -64,7 +65,15 @@ const MIGRATIONS: [&str; 1] = ["
         record TEXT
     ) STRICT;
     CREATE INDEX turns_by_session ON turns (session_id, admission_seq);
-"];
+",
+    // Transcripts whose import has not ended: nobody sees them, and what a dead import left is swept.
+    "
+    CREATE TABLE imports (
+        session_id TEXT PRIMARY KEY,
+        started_at_ms INTEGER NOT NULL
+    ) STRICT;
+",
+];
 
 const NEWEST: i64 = MIGRATIONS.len() as i64;
 
@@ -84,22 +93,42 @@ pub(super) fn check(connection: &Connection, attempt: &Attempt) -> Result<i64, S
     Ok(found)
 }
 
+/// The same for a connection that will only read. It gets what an older file lacks, in its own memory.
+pub(super) fn check_to_read(connection: &Connection, attempt: &Attempt) -> Result<(), StoreError> {
+    match check(connection, attempt)? {
+        0 => Err(attempt.kind(StoreErrorKind::Foreign)),
+        1 => connection
+            .execute_batch("CREATE TEMP TABLE imports (session_id TEXT PRIMARY KEY)")
+            .map_err(|error| attempt.sql(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Brings a file to the newest schema.
 pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<(), StoreError> {
     let sql = |error| attempt.sql(error);
-    if check(connection, attempt)? == 0 {
+    let found = check(connection, attempt)?;
+    if found == 0 {
         refuse_foreign(connection, attempt)?;
     }
     // WAL with FULL: an acknowledged turn survives a power cut, not just a killed process.
-    connection
-        .pragma_update(None, "journal_mode", "wal")
+    let mode: String = connection
+        .pragma_query_value(None, "journal_mode", |row| row.get(0))
         .map_err(sql)?;
+    if mode != "wal" {
+        connection
+            .pragma_update(None, "journal_mode", "wal")
+            .map_err(sql)?;
+    }
     connection
         .pragma_update(None, "synchronous", "full")
         .map_err(sql)?;
     connection
         .pragma_update(None, "foreign_keys", true)
         .map_err(sql)?;
+    if found == NEWEST {
+        return Ok(());
+    }
     // Another process may be making the tables at this moment: look again once it is our turn.
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -125,7 +154,7 @@ fn refuse_foreign(connection: &Connection, attempt: &Attempt) -> Result<(), Stor
         .map_err(|error| attempt.sql(error))?;
     // The version may have been written between the two looks, by another process that made the tables.
     if tables > 0 && check(connection, attempt)? == 0 {
-        return Err(attempt.damaged("it is another program's database"));
+        return Err(attempt.kind(StoreErrorKind::Foreign));
     }
     Ok(())
 }

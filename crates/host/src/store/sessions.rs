@@ -44,6 +44,9 @@ pub struct SessionSummary {
     pub updated_at_ms: i64,
 }
 
+/// Leaves out transcripts whose import has not ended.
+const VISIBLE: &str = "session_id NOT IN (SELECT session_id FROM imports)";
+
 const COLUMNS: &str = "session_id, coalesce((SELECT min(k.session_key) FROM session_keys k \
                        WHERE k.session_id = sessions.session_id), session_id), generation, header, tip, \
                        append_parent, next_seq, path_length, message_count";
@@ -200,7 +203,7 @@ pub(super) fn by_id(
 ) -> Result<Option<Session>, StoreError> {
     find(
         connection,
-        &format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"),
+        &format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1 AND {VISIBLE}"),
         id,
         attempt,
     )
@@ -208,6 +211,18 @@ pub(super) fn by_id(
 
 /// Adds an empty transcript and puts the key on it, which must not be that of another.
 pub(super) fn create(
+    connection: &Connection,
+    new: (&str, &str, &str, &str),
+    now_ms: i64,
+    attempt: &Attempt,
+) -> Result<Session, StoreError> {
+    let session = add(connection, new, now_ms, attempt)?;
+    bind(connection, &session.key, &session.id, attempt)?;
+    Ok(session)
+}
+
+/// Adds an empty transcript without putting its key on it.
+pub(super) fn add(
     connection: &Connection,
     (key, id, header, generation): (&str, &str, &str, &str),
     now_ms: i64,
@@ -230,7 +245,6 @@ pub(super) fn create(
             params![id, key, header, generation, now_ms],
         )
         .map_err(|error| attempt.sql(error))?;
-    bind(connection, key, id, attempt)?;
     Ok(session)
 }
 
@@ -282,11 +296,14 @@ impl Store {
     ///
     /// The store cannot be read.
     pub fn sessions(&self) -> Result<Vec<SessionSummary>, StoreError> {
-        let sql = "SELECT k.session_key, s.session_id, s.next_seq - 1, s.message_count, \
+        let sql = format!(
+            "SELECT k.session_key, s.session_id, s.next_seq - 1, s.message_count, \
                    (SELECT coalesce(sum(e.tokens), 0) FROM active_path a JOIN entries e \
                     ON e.session_id = a.session_id AND e.seq = a.seq WHERE a.session_id = s.session_id), \
                    s.updated_at_ms \
-                   FROM sessions s LEFT JOIN session_keys k USING (session_id) ORDER BY s.updated_at_ms DESC, 1";
+                   FROM sessions s LEFT JOIN session_keys k USING (session_id) \
+                   WHERE s.{VISIBLE} ORDER BY s.updated_at_ms DESC, 1"
+        );
         let read = |row: &Row<'_>| {
             Ok(SessionSummary {
                 key: row.get(0)?,
@@ -299,7 +316,7 @@ impl Store {
         };
         let mut statement = self
             .connection
-            .prepare(sql)
+            .prepare(&sql)
             .map_err(|error| self.attempt("list").sql(error))?;
         statement
             .query_map([], read)

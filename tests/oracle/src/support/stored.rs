@@ -1,7 +1,11 @@
 //! A transcript in a store of its own.
 
-use openclaw_host::{Ambient, ImportReport, SessionSummary, Store, StoreError};
+use openclaw_host::{
+    Ambient, FileLines, ImportReport, ImportTarget, SessionSummary, Store, StoreError,
+};
+use std::io::Cursor;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// An imported transcript. Its store lies in a temporary folder and has a clock that never stands still.
@@ -56,7 +60,14 @@ impl Stored {
 }
 
 fn import(store: &mut Store, name: &str, bytes: &[u8]) -> ImportReport {
+    let target = ImportTarget {
+        name,
+        agent_id: "main",
+        key: None,
+        wait: Duration::ZERO,
+    };
+    let mut lines = FileLines::new(Cursor::new(bytes)).expect("memory can be read");
     store
-        .import(bytes, name, "main", None)
+        .import(&mut lines, &target, &mut |_| {})
         .unwrap_or_else(|error| panic!("{name}: {error}: {:?}", error.kind))
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::ambient::Ambient;
+use preview::is_session_id;
+use std::io::Cursor;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}"#;
@@ -47,15 +49,31 @@ fn headed(id: &str) -> Vec<u8> {
 }
 
 impl Home {
+    fn import(
+        &mut self,
+        bytes: &[u8],
+        name: &str,
+        key: Option<&str>,
+    ) -> Result<ImportReport, StoreError> {
+        let target = ImportTarget {
+            name,
+            agent_id: "main",
+            key,
+            wait: Duration::ZERO,
+        };
+        let mut lines = FileLines::new(Cursor::new(bytes)).unwrap();
+        self.store.import(&mut lines, &target, &mut |_| {})
+    }
+
     #[track_caller]
     fn imports(&mut self, bytes: &[u8], name: &str, key: Option<&str>) -> ImportReport {
-        self.store.import(bytes, name, "main", key).unwrap()
+        self.import(bytes, name, key).unwrap()
     }
 
     #[track_caller]
     fn refuses(&mut self, bytes: &[u8], name: &str, key: Option<&str>) -> StoreErrorKind {
         let before = self.store.sessions().unwrap();
-        let error = self.store.import(bytes, name, "main", key).unwrap_err();
+        let error = self.import(bytes, name, key).unwrap_err();
         assert_eq!(self.store.sessions().unwrap(), before);
         error.kind
     }
