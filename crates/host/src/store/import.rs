@@ -156,8 +156,10 @@ impl Store {
                 id: id.clone(),
             },
         };
+        self.expect_many(true, &attempt)?;
         let stored = self.store_rows(&mut reading, new_rows, target, progress, &attempt);
         let (session, rows) = stored.inspect_err(|_| self.drop_hidden(&id))?;
+        self.expect_many(false, &attempt)?;
         let imported = match rows {
             _ if is_new => Imported::New,
             0 => Imported::Unchanged,
@@ -171,6 +173,20 @@ impl Store {
             reading.finish(),
             mends,
         ))
+    }
+
+    /// Keeps the indexes of a large transcript in memory while it is stored, and its log for longer.
+    fn expect_many(&self, many: bool, attempt: &Attempt) -> Result<(), StoreError> {
+        let (cache_kib, log_pages) = if many {
+            (64 * 1024, 8_000)
+        } else {
+            (2_000, 1_000)
+        };
+        let pragmas =
+            format!("PRAGMA cache_size = -{cache_kib}; PRAGMA wal_autocheckpoint = {log_pages}");
+        self.connection
+            .execute_batch(&pragmas)
+            .map_err(|error| attempt.sql(error))
     }
 
     fn store_rows(

@@ -4,6 +4,9 @@
 //! their turn in between; a row of `imports` hides it from every reader, and what a dead import left is swept by the
 //! next one.
 
+#[cfg(test)]
+mod tests;
+
 use super::count::Counted;
 use crate::lane::{Lane, Lanes};
 use crate::store::Store;
