@@ -35,6 +35,9 @@ pub enum StoreErrorKind {
         /// Newest version this program reads.
         known: i64,
     },
+    /// There is no more space for it.
+    #[error("there is no space left for it")]
+    Full,
     /// Another program made it.
     #[error("it is another program's database")]
     Foreign,
@@ -104,6 +107,9 @@ impl StoreError {
             StoreErrorKind::Busy => {
                 "end the process that has it open, or try again when it is done; OPENCLAW_STORE_WAIT_MS says how long to wait"
             }
+            StoreErrorKind::Full => {
+                "make space on the disk and try again; nothing of it was stored"
+            }
             StoreErrorKind::Foreign => {
                 "move it away, or choose another state directory; the file was left as it is"
             }
@@ -171,12 +177,15 @@ impl Attempt {
     }
 
     pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+        use rusqlite::ErrorCode::{
+            DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
+        };
         match error.sqlite_error_code() {
             Some(DatabaseCorrupt | NotADatabase) => {
                 self.kind(StoreErrorKind::Damaged(error.to_string()))
             }
             Some(DatabaseBusy | DatabaseLocked) => self.kind(StoreErrorKind::Busy),
+            Some(DiskFull) => self.kind(StoreErrorKind::Full),
             _ => self.kind(StoreErrorKind::Sql(error)),
         }
     }

@@ -1,5 +1,8 @@
 //! A damaged store: set aside as it is, and a new one made of what can be read of it.
 
+#[cfg(test)]
+mod tests;
+
 use super::entries::{insert, rebuild_path};
 use super::error::{Attempt, StoreError, StoreErrorKind};
 use super::salvage::{Old, patch_header};
