@@ -5,7 +5,9 @@
 mod doctor;
 mod home;
 mod kill;
+mod openclaw_store;
 mod plugins;
 mod provider;
 mod sessions;
+mod store_faults;
 mod streams;
