@@ -3,6 +3,8 @@
 mod count;
 mod lines;
 mod mends;
+#[cfg(test)]
+mod odd_tests;
 mod preview;
 mod read;
 mod stage;

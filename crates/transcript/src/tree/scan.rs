@@ -136,12 +136,16 @@ impl PathScan {
             Parent::Null if self.is_flat(self.leaf) => (self.leaf, None),
             Parent::Null => (self.leaf, Some(PathFaultKind::BrokenChain)),
             Parent::Id(parent) => match self.names.get(parent.as_str()) {
-                Some((_, Named::At(Some(row)))) if self.places[*row as usize].aside && !link.side => (
-                    self.leaf,
-                    Some(PathFaultKind::SideParent {
-                        parent: parent.clone(),
-                    }),
-                ),
+                Some((_, Named::At(Some(row))))
+                    if self.places[*row as usize].aside && !link.side =>
+                {
+                    (
+                        self.leaf,
+                        Some(PathFaultKind::SideParent {
+                            parent: parent.clone(),
+                        }),
+                    )
+                }
                 Some((_, Named::At(row))) => (*row, None),
                 Some((_, Named::Nothing)) => (self.leaf, None),
                 None => (
