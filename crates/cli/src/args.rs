@@ -184,7 +184,11 @@ mod tests {
 
     #[test]
     fn commands_in_the_documents_are_commands() {
-        let documents = ["README.md", "plugins/window/README.md"];
+        let documents = [
+            "README.md",
+            "docs/transcripts.md",
+            "plugins/window/README.md",
+        ];
         let shown: Vec<String> = documents
             .iter()
             .flat_map(|document| shown_commands(document))

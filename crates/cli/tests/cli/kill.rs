@@ -105,3 +105,49 @@ fn killed_turn_is_finished_by_repeating_it() {
     assert_eq!(recommit["duplicates"], kills() + 1, "{recommit}");
     assert_eq!(finish(home, &["doctor", "--json"])["ok"], true);
 }
+
+/// An import is there as a whole or not at all, whenever it is killed; a second try always ends it.
+#[test]
+fn killed_import_leaves_all_or_nothing() {
+    let home = &Home::new();
+    let data = "x".repeat(64 * 1024);
+    let mut text =
+        String::from(r#"{"type":"session","version":4,"id":"s","timestamp":"","cwd":"/"}"#);
+    for id in 0..200 {
+        text += &format!(
+            "\n{{\"type\":\"custom\",\"id\":\"{id}\",\"customType\":\"t\",\"data\":\"{data}\"}}"
+        );
+    }
+    text.push('\n');
+    crate::home::write(&home.path("s.jsonl"), &text);
+    let import = ["sessions", "import", "s.jsonl", "--json"];
+    let store = home.state_dir().join("native/agents/main");
+    let started = Instant::now();
+    finish(home, &import);
+    let whole = started.elapsed();
+    let (mut died, kills) = (0, kills().div_ceil(2));
+    for index in 1..=kills {
+        std::fs::remove_dir_all(&store).unwrap();
+        let part = (index as f64 * 0.618_034).fract() * 1.1;
+        let mut child = home
+            .command(import)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(whole.mul_f64(part));
+        child.kill().unwrap();
+        died += usize::from(!child.wait().unwrap().success());
+        let list = finish(home, &["sessions", "list", "--json"]);
+        let sessions = list["sessions"].as_array().unwrap();
+        assert!(
+            sessions.iter().all(|session| session["entries"] == 200),
+            "{list}"
+        );
+        finish(home, &import);
+        let exported = home.run("sessions export s").succeeds();
+        assert!(exported.stdout == text, "kill {index}: another export");
+        assert_eq!(finish(home, &["doctor", "--json"])["ok"], true);
+    }
+    assert!(died > kills / 3, "only {died} imports died in the middle");
+}
