@@ -53,7 +53,7 @@ pub struct ImportReport {
     /// How many there are.
     pub path_fault_count: usize,
     /// What has to be repaired each time the session goes to a model; the stored rows stay as they are. `None` when the
-    /// context has more than 32 MiB: no model takes it whole.
+    /// context has more than 32 MiB or 50,000 rows: no model takes it whole.
     pub mends: Option<Vec<Mend>>,
 }
 

@@ -5,8 +5,9 @@ use crate::store::error::StoreError;
 use crate::store::sessions::Session;
 use openclaw_transcript::{Mend, Message, Row, RowKind, context, pair, parse_row};
 
-/// Raw text of the rows that are looked at. No context is that large.
+/// Raw text and number of the rows that are looked at. No context is that large.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
+const MAX_ROWS: usize = 50_000;
 
 impl Store {
     /// What has to be repaired each time the transcript goes to a model; `None` when there is more of it than any model
@@ -35,10 +36,10 @@ impl Store {
             is_whole = is_whole || kept_at(&row).is_some_and(|id| first_kept(&rows, id).is_some());
             bytes += text.len();
             rows.push(row);
-            if bytes > MAX_BYTES {
+            if bytes > MAX_BYTES || rows.len() > MAX_ROWS {
                 is_whole &= drop_unneeded(&mut rows);
                 bytes = rows.iter().map(|row| row.raw().len()).sum();
-                if bytes > MAX_BYTES {
+                if bytes > MAX_BYTES || rows.len() > MAX_ROWS {
                     rows.clear();
                     (bytes, is_whole) = (0, false);
                 }

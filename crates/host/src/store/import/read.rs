@@ -89,6 +89,8 @@ impl<'a> Reading<'a> {
                 return Ok(row);
             }
         }
+        // The store finds the path on its own: no need to have all ids twice.
+        self.scan = PathScan::new();
         Ok(None)
     }
 
