@@ -143,12 +143,14 @@ pub(crate) struct SessionsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// Import transcripts in OpenClaw's JSONL format.
+    /// Import transcripts in OpenClaw's JSONL format, or sessions out of OpenClaw's own store.
     Import(ImportArgs),
     /// List the sessions of the agent.
     List,
     /// Write a session's transcript as JSONL.
     Export(ExportArgs),
+    /// Put a damaged store aside and make a new one of what can be read of it.
+    Repair,
     /// Offer every turn of a session to the selected engine again. It stores those it missed and answers `duplicate` for
     /// the others.
     Recommit(RecommitArgs),
@@ -156,9 +158,15 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// The files. They are only read.
-    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    /// The files: session files in JSONL, or an `openclaw-agent.sqlite`. They are only read.
+    #[arg(value_name = "FILE", required_unless_present = "openclaw", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
+    /// Import from OpenClaw's store in the state directory.
+    #[arg(long)]
+    pub(crate) openclaw: bool,
+    /// Of a store, only the session with this key or id. Can be given several times.
+    #[arg(long = "session", value_name = "KEY OR ID")]
+    pub(crate) sessions: Vec<String>,
     /// Session key to put a single file behind; `agent:main:<id>` by default.
     #[arg(long, value_name = "KEY")]
     pub(crate) session_key: Option<String>,
@@ -204,7 +212,11 @@ mod tests {
 
     #[test]
     fn commands_in_the_documents_are_commands() {
-        let documents = ["README.md", "plugins/window/README.md"];
+        let documents = [
+            "README.md",
+            "docs/transcripts.md",
+            "plugins/window/README.md",
+        ];
         let shown: Vec<String> = documents
             .iter()
             .flat_map(|document| shown_commands(document))

@@ -6,7 +6,7 @@ use openclaw_host::Ambient;
 use openclaw_loader::Trust;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The only agent so far.
 pub(crate) const AGENT_ID: &str = "main";
@@ -76,9 +76,15 @@ impl Context {
         openclaw_config::expand(path, &self.paths.home, &self.current_dir)
     }
 
-    /// Time and fresh ids of the real world.
+    /// Time and fresh ids of the real world. `OPENCLAW_STORE_WAIT_MS` says how long to wait for a locked store.
     pub(crate) fn ambient() -> Ambient {
-        Ambient::new(now_ms, || uuid::Uuid::now_v7().to_string())
+        let ambient = Ambient::new(now_ms, || uuid::Uuid::now_v7().to_string());
+        let wait = variable("OPENCLAW_STORE_WAIT_MS")
+            .and_then(|value| value.to_str()?.parse().ok().map(Duration::from_millis));
+        match wait {
+            Some(wait) => ambient.with_store_wait(wait),
+            None => ambient,
+        }
     }
 }
 

@@ -63,7 +63,9 @@ fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
         Command::Agent(args) => commands::agent::run(&context, args, output),
         Command::Chat(args) => commands::chat::run(&context, args, output),
         Command::Plugins(args) => commands::plugins::run(&context, args, output),
-        Command::Sessions(args) => commands::sessions::run(&context, args, output),
+        Command::Sessions(sessions) => {
+            commands::sessions::run(&context, sessions, args.global.verbose > 0, output)
+        }
         Command::Doctor => commands::doctor::run(&context, output),
         Command::ProbeEngine => probing::run_script(output),
     }

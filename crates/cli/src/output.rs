@@ -1,6 +1,7 @@
 //! What goes to stdout and what to stderr, with colour on a terminal only. No write panics.
 
 mod plain;
+mod progress;
 mod stdout;
 
 use crate::error::CliError;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 pub(crate) use plain::plain;
+pub(crate) use progress::Progress;
 use stdout::Stdout;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -154,6 +156,11 @@ impl Output {
     /// Talk: what is going on.
     pub(crate) fn talk(&mut self, text: &str) {
         Talk.talk(text);
+    }
+
+    /// Talk: how far something is. On a terminal only, and not with `--json`.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::new(!self.json)
     }
 
     /// Talk: something needs attention.

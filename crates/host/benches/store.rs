@@ -6,12 +6,13 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use openclaw_host::{
-    Ambient, Block, Host, HostSettings, Model, ModelError, ModelInfo, ModelReply, ModelRequest,
-    NoTools, Slot, Stop, Store, SystemPrompt, TurnRequest,
+    Ambient, Block, FileLines, Host, HostSettings, ImportTarget, Model, ModelError, ModelInfo,
+    ModelReply, ModelRequest, NoTools, Slot, Stop, Store, SystemPrompt, TurnRequest,
 };
 use openclaw_interface::model::service::{Delta, DeltaRequest};
 use openclaw_transcript::{NewCompaction, compaction_row, message_row};
 use std::hint::black_box;
+use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -186,7 +187,14 @@ fn measure(entries: usize) -> [f64; 7] {
         let host = open(native_dir);
         let file = transcript(id, entries, has_boundary);
         let key = format!("agent:main:{id}");
-        let report = host.store().import(file.as_bytes(), id, "main", Some(&key));
+        let target = ImportTarget {
+            name: id,
+            agent_id: "main",
+            key: Some(&key),
+            wait: Duration::ZERO,
+        };
+        let mut lines = FileLines::new(Cursor::new(file)).expect("memory can be read");
+        let report = host.store().import(&mut lines, &target, &mut |_| {});
         black_box(report.expect("the transcript is imported"));
         key
     });

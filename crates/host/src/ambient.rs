@@ -1,16 +1,20 @@
-//! Time, waiting and fresh ids, which come from outside so that a test can fix them.
+//! Time, waiting, patience and fresh ids, which come from outside so that a test can fix them.
 
 use crate::cancel::Cancel;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time, waiting and fresh ids.
+/// How long to wait for a store that another process has locked.
+const STORE_WAIT: Duration = Duration::from_secs(5);
+
+/// Time, waiting, fresh ids, and how long to wait for others.
 #[derive(Clone)]
 pub struct Ambient {
     now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     new_id: Arc<dyn Fn() -> String + Send + Sync>,
     wait: Arc<Wait>,
+    store_wait: Duration,
 }
 
 type Wait = dyn Fn(Duration, &Cancel) + Send + Sync;
@@ -26,6 +30,7 @@ impl Ambient {
             now_ms: Arc::new(now_ms),
             new_id: Arc::new(new_id),
             wait: Arc::new(|duration, cancel| cancel.wait(duration)),
+            store_wait: STORE_WAIT,
         }
     }
 
@@ -38,6 +43,17 @@ impl Ambient {
 
     pub(crate) fn wait(&self, duration: Duration, cancel: &Cancel) {
         (self.wait)(duration, cancel);
+    }
+
+    /// The same with another wait for a store that another process has locked; 5 s by default.
+    #[must_use]
+    pub fn with_store_wait(mut self, wait: Duration) -> Self {
+        self.store_wait = wait;
+        self
+    }
+
+    pub(crate) fn store_wait(&self) -> Duration {
+        self.store_wait
     }
 
     pub(crate) fn now_ms(&self) -> i64 {

@@ -31,7 +31,7 @@ pub(crate) struct Lane {
 #[derive(Debug, thiserror::Error)]
 pub enum LaneError {
     /// Another process has it.
-    #[error("another openclaw process is running a turn in session `{session_key}`; waited {} s for it", .waited.as_secs())]
+    #[error("another openclaw process is running a turn in session `{session_key}` or importing it; waited {} s for it", .waited.as_secs())]
     Busy {
         /// The session.
         session_key: String,

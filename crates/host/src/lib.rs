@@ -61,8 +61,10 @@ pub use reload::{ReloadError, Reloaded};
 pub use requirements::{ExecutionHost, Unmet, UnmetRequirement};
 pub use slot::Slot;
 pub use store::{
-    Backlog, DeltaError, FenceViolation, ImportReport, Imported, PathEntry, Session,
-    SessionSummary, Store, StoreError, StoreErrorKind,
+    Backlog, DeltaError, EventLines, FenceViolation, FileLines, ImportProgress, ImportReport,
+    ImportTarget, Imported, NoTranscript, OpenClawSession, OpenClawStore, OpenClawStoreError,
+    OpenClawStoreErrorKind, PathEntry, Repair, RepairReport, Session, SessionSummary, Store,
+    StoreError, StoreErrorKind, TranscriptLines,
 };
 pub use tokens::TokenCounter;
 pub use turn::{

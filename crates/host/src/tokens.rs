@@ -1,7 +1,6 @@
 //! Counts tokens, once per text.
 
 use openclaw_transcript as transcript;
-use std::collections::HashSet;
 
 /// Exact token counts in the `o200k` vocabulary. The vocabulary is loaded at the first count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +26,22 @@ impl TokenCounter {
     }
 }
 
+#[cfg(feature = "fast-tokens")]
 fn count(text: &str) -> u64 {
-    let exact = tiktoken_rs::o200k_base_singleton().count(text, &HashSet::new());
+    match tiktoken::get_encoding("o200k_base") {
+        Some(encoding) => encoding.count(text) as u64,
+        None => transcript::estimate_text(text),
+    }
+}
+
+#[cfg(not(feature = "fast-tokens"))]
+use reference as count;
+
+/// What every count must be.
+#[cfg(any(test, not(feature = "fast-tokens")))]
+fn reference(text: &str) -> u64 {
+    let no_control_tokens = std::collections::HashSet::new();
+    let exact = tiktoken_rs::o200k_base_singleton().count(text, &no_control_tokens);
     exact.map_or_else(|_| transcript::estimate_text(text), |tokens| tokens as u64)
 }
 
@@ -92,6 +105,45 @@ mod tests {
     fn ordinary_text_is_counted_exactly() {
         assert_eq!(tokens(""), 0);
         assert_eq!(tokens("hello world"), 2);
+    }
+
+    #[test]
+    fn counts_are_those_of_the_reference() {
+        let odd = [
+            "",
+            " ",
+            "\r\n\r\n  x",
+            "don't  DON'T we'LL 've",
+            "é e\u{301} 漢字かな カナ 한국어 русский العربية",
+            "👩‍👩‍👧 🇩🇪 \u{1F1E9}\u{200D}\u{FE0F}",
+            "<|endoftext|><|endofprompt|>",
+            "fn f(x: &str) -> Vec<u8> { x.into() } // 0x1F 1_000",
+            "\u{0}\u{7}\u{1b}[31m\u{85}\u{a0}\u{3000}\u{feff}",
+            "12345678901234567890 3.14159 ١٢٣ Ⅻ",
+            "{\"a\":[1,2,{\"b\":null}]}\n\t\t}",
+            "camelCaseAndSNAKE_CASEǅungla ﬁ",
+        ];
+        for text in odd {
+            assert_eq!(count(text), reference(text), "{text:?}");
+        }
+        // All of them behind each other, cut at every place.
+        let all = odd.concat();
+        for (at, _) in all.char_indices() {
+            let (head, tail) = all.split_at(at);
+            assert_eq!(count(head), reference(head), "{head:?}");
+            assert_eq!(count(tail), reference(tail), "{tail:?}");
+        }
+        for unit in ["_", " ", "ab", "A", "^", "\n", "漢", "👩‍👩‍👧"] {
+            let text = unit.repeat(RUN_SLICE_BYTES / unit.len());
+            assert_eq!(count(&text), reference(&text), "{unit:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_counts_as_in_the_reference(text in "(\\PC|[a-z' \n0-9]){0,60}") {
+            proptest::prop_assert_eq!(count(&text), reference(&text));
+        }
     }
 
     /// Case T-8.

@@ -1,6 +1,7 @@
 //! What was wrong with a line, as data.
 
 use crate::message::MessageError;
+use crate::parse::MAX_LINE_BYTES;
 use crate::scan::MAX_DEPTH;
 use crate::tree::PathFaultKind;
 
@@ -94,6 +95,9 @@ pub enum FaultKind {
     /// The line is JSON, but no object.
     #[error("skipped: not a JSON object")]
     NotAnObject,
+    /// The line is too long.
+    #[error("skipped: longer than {MAX_LINE_BYTES} bytes")]
+    TooLong,
     /// The line nests too deep.
     #[error("skipped: nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
@@ -137,6 +141,7 @@ impl FaultKind {
             | Self::TruncatedLastLine { .. }
             | Self::NotJson { .. }
             | Self::NotAnObject
+            | Self::TooLong
             | Self::TooDeep => true,
             Self::NoHeader
             | Self::HeaderNotFirst

@@ -62,9 +62,11 @@ pub use fault::{Fault, FaultKind};
 pub use group::{groups, groups_by_role};
 pub use header::{CURRENT_VERSION, Header};
 pub use message::{BrokenCall, Call, Message, MessageError, StopReason};
-pub use migrate::{IdSeed, Migrated, migrate, stable_hash};
+pub use migrate::{IdSeed, Migrated, Migration, migrate, stable_hash, todays_header};
 pub use openclaw_interface::Role;
-pub use parse::{Line, LineReader, Transcript, Unread, parse, parse_line, parse_row};
+pub use parse::{
+    Line, LineReader, MAX_LINE_BYTES, Transcript, Unread, parse, parse_line, parse_row,
+};
 pub use repair::{
     Lead, MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_behind, pair_with,
 };
@@ -72,7 +74,7 @@ pub use row::{Parent, Row, RowKind};
 pub use scan::MAX_DEPTH;
 pub use tokens::{IMAGE_TOKENS, count, estimate, estimate_text};
 pub use tree::{
-    ActivePath, Growth, Link, Node, PathFault, PathFaultKind, Tip, active_path, growth,
+    ActivePath, Growth, Link, Node, PathFault, PathFaultKind, PathScan, Tip, active_path, growth,
 };
 pub use write::{
     NewCompaction, compaction_row, custom_row, header_row, leaf_row, message_row, model_change_row,

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use crate::fault::{Fault, FaultKind};
 use crate::header::Header;
 use crate::json::{self, Object};
@@ -33,8 +35,8 @@ pub struct Migrated {
 
 /// Brings rows of versions 1 and 2 into today's shape.
 ///
-/// - Version 1: rows of known types get an id and hang on the row before; `firstKeptEntryIndex` becomes
-///   `firstKeptEntryId`. Ids are `<16 hex>-<position in base 36>`, counted over all readable lines from the header.
+/// - Version 1: rows of known types get an id and hang on the row before; `firstKeptEntryIndex` becomes the
+///   `firstKeptEntryId` of a row up to this one. Ids are `<16 hex>-<position in base 36>`, counted over all readable lines from the header.
 /// - Versions 1 and 2: the role `hookMessage` becomes `custom`, with the custom type `hook` if it has none. The header
 ///   says version 3.
 /// - Version 3 and later: nothing changes. A transcript without a header counts as version 1.
@@ -44,36 +46,22 @@ pub struct Migrated {
 /// Source: transcript format, "Old versions".
 #[must_use]
 pub fn migrate(transcript: Transcript, seed: &IdSeed<'_>) -> Migrated {
-    let version = transcript.header.as_ref().map_or(1, Header::version);
-    if version >= ROWS_VERSION {
-        return Migrated {
-            transcript,
-            changed: Vec::new(),
-        };
-    }
     let Transcript {
         header,
         mut rows,
         unread,
         mut faults,
     } = transcript;
-    let mut chain = (version < 2).then(|| Chain::new(&rows, header.is_some(), seed));
+    let mut migration = Migration::new(header.as_ref(), seed);
     let mut changed = Vec::new();
     for (index, row) in rows.iter_mut().enumerate() {
-        let mut edits = Vec::new();
-        edits.extend(todays_message(row));
-        if let Some(chain) = &mut chain {
-            chain.link(index, row, &mut edits, &mut faults);
-        }
-        if !edits.is_empty() {
-            *row = edited(row, &edits);
+        if migration.row(row, &mut faults) {
             changed.push(index);
         }
     }
-    let header = header.map(with_rows_version);
     Migrated {
         transcript: Transcript {
-            header,
+            header: header.map(todays_header),
             rows,
             unread,
             faults,
@@ -82,55 +70,110 @@ pub fn migrate(transcript: Transcript, seed: &IdSeed<'_>) -> Migrated {
     }
 }
 
+/// A header in today's shape; see [`migrate`].
+#[must_use]
+pub fn todays_header(header: Header) -> Header {
+    if header.version() < ROWS_VERSION {
+        with_rows_version(header)
+    } else {
+        header
+    }
+}
+
+/// Migrates rows as they are read, one after the other; what [`migrate`] does for a whole transcript.
+#[derive(Debug)]
+pub struct Migration {
+    is_old: bool,
+    chain: Option<Chain>,
+}
+
+impl Migration {
+    /// A migration before the first row.
+    #[must_use]
+    pub fn new(header: Option<&Header>, seed: &IdSeed<'_>) -> Self {
+        let version = header.map_or(1, Header::version);
+        Self {
+            is_old: version < ROWS_VERSION,
+            chain: (version < 2).then(|| Chain::new(header.is_some(), seed)),
+        }
+    }
+
+    /// Brings the next row into today's shape; whether it was changed.
+    pub fn row(&mut self, row: &mut Row, faults: &mut Vec<Fault>) -> bool {
+        if !self.is_old {
+            return false;
+        }
+        let mut edits = Vec::new();
+        edits.extend(todays_message(row));
+        if let Some(chain) = &mut self.chain {
+            chain.link(row, &mut edits, faults);
+        }
+        if !edits.is_empty() {
+            *row = edited(row, &edits);
+        }
+        !edits.is_empty()
+    }
+}
+
 /// A member's new JSON; `None` removes it.
 type MemberEdit = (&'static str, Option<String>);
 
 /// The one chain that a version 1 transcript is.
+#[derive(Debug)]
 struct Chain {
-    ids: Vec<Option<String>>,
-    header_lines: i64,
+    hash: u64,
+    header_lines: usize,
+    /// Rows so far.
+    count: usize,
+    /// Ids of rows that came with one or have none, by row; all others were made.
+    odd_ids: HashMap<usize, Option<String>>,
     before: Option<String>,
 }
 
 impl Chain {
-    fn new(rows: &[Row], has_header: bool, seed: &IdSeed<'_>) -> Self {
-        let header_lines = usize::from(has_header);
-        let hash = stable_hash(&[seed.source, seed.session_id]);
-        let ids = rows.iter().enumerate().map(|(index, row)| match row.id() {
-            Some(id) => Some(id.to_owned()),
-            None if *row.kind() == RowKind::Opaque => None,
-            None => Some(format!("{hash:016x}-{}", base_36(header_lines + index))),
-        });
+    fn new(has_header: bool, seed: &IdSeed<'_>) -> Self {
         Self {
-            ids: ids.collect(),
-            header_lines: i64::from(has_header),
+            hash: stable_hash(&[seed.source, seed.session_id]),
+            header_lines: usize::from(has_header),
+            count: 0,
+            odd_ids: HashMap::new(),
             before: None,
         }
     }
 
-    fn link(
-        &mut self,
-        index: usize,
-        row: &Row,
-        edits: &mut Vec<MemberEdit>,
-        faults: &mut Vec<Fault>,
-    ) {
-        let Some(id) = self.ids[index].clone() else {
+    fn made_id(&self, index: usize) -> String {
+        format!("{:016x}-{}", self.hash, base_36(self.header_lines + index))
+    }
+
+    /// The id of one of the rows so far.
+    fn id(&self, index: usize) -> Option<String> {
+        if index >= self.count {
+            return None;
+        }
+        match self.odd_ids.get(&index) {
+            Some(id) => id.clone(),
+            None => Some(self.made_id(index)),
+        }
+    }
+
+    fn link(&mut self, row: &Row, edits: &mut Vec<MemberEdit>, faults: &mut Vec<Fault>) {
+        let index = self.count;
+        self.count += 1;
+        let is_opaque = *row.kind() == RowKind::Opaque;
+        if row.id().is_some() || is_opaque {
+            self.odd_ids.insert(index, row.id().map(str::to_owned));
+        }
+        let Some(id) = self.id(index) else {
             return;
         };
-        if *row.kind() != RowKind::Opaque {
+        if !is_opaque {
             if row.id().is_none() {
                 edits.push(("id", Some(json::quote(&id))));
             }
             if *row.parent() == Parent::Absent {
-                edits.push((
-                    "parentId",
-                    Some(
-                        self.before
-                            .as_deref()
-                            .map_or("null".to_owned(), json::quote),
-                    ),
-                ));
+                let before = self.before.as_deref();
+                let parent = before.map_or("null".to_owned(), json::quote);
+                edits.push(("parentId", Some(parent)));
             }
             self.keep_by_id(row, edits, faults);
         }
@@ -148,9 +191,10 @@ impl Chain {
             return;
         };
         edits.push((BY_INDEX, None));
-        let kept = kept.and_then(|line| usize::try_from(line.checked_sub(self.header_lines)?).ok());
-        match kept.and_then(|row| self.ids.get(row)?.as_deref()) {
-            Some(id) => edits.push(("firstKeptEntryId", Some(json::quote(id)))),
+        let kept = kept.and_then(|line| usize::try_from(line).ok());
+        let kept = kept.and_then(|line| self.id(line.checked_sub(self.header_lines)?));
+        match kept {
+            Some(id) => edits.push(("firstKeptEntryId", Some(json::quote(&id)))),
             None => faults.push(Fault {
                 line: row.line(),
                 kind: FaultKind::UnknownKeptIndex,

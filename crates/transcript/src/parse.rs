@@ -13,6 +13,9 @@ use crate::scan;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// Bytes a line may have, its line ending not counted: 32 MiB, eight times what OpenClaw's own store takes.
+pub const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
+
 /// What could be read of a transcript, and what could not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
@@ -51,8 +54,8 @@ pub enum Line {
 /// Reads a whole transcript.
 ///
 /// Never fails. Lines end in LF or CR LF, the last one may end with the input. A byte order mark and NUL bytes around
-/// a line are skipped with a fault, and so are blank lines. A line that is not UTF-8, not JSON, no object or
-/// too deep becomes [`Unread`] with a fault, and reading goes on.
+/// a line are skipped with a fault, and so are blank lines. A line that is not UTF-8, not JSON, no object, too deep or
+/// longer than [`MAX_LINE_BYTES`] becomes [`Unread`] with a fault, and reading goes on.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Transcript {
     let mut transcript = Transcript::default();
@@ -91,8 +94,9 @@ impl LineReader {
 
     /// Reads the next line and adds what was wrong with it to `faults`.
     ///
-    /// `bytes` is the line *with* its line ending: only so a cut-off last line can be told from a bad one. At most one
-    /// [`Line::Header`] is returned; further ones are rows.
+    /// `bytes` is the line *with* its line ending: only so a cut-off last line can be told from a bad one. Of a line that
+    /// is too long its first `MAX_LINE_BYTES + 1` bytes are enough. At most one [`Line::Header`] is returned; further
+    /// ones are rows.
     pub fn read(&mut self, bytes: &[u8], faults: &mut Vec<Fault>) -> Line {
         self.line += 1;
         let mut found = Vec::new();
@@ -223,6 +227,13 @@ fn split_ending(bytes: &[u8]) -> (&[u8], Ending) {
 
 /// Reads a line without its ending. `open` when the input ends with it.
 fn read_line(number: usize, line: &[u8], open: bool, found: &mut Vec<FaultKind>) -> Line {
+    if line.len() > MAX_LINE_BYTES {
+        found.push(FaultKind::TooLong);
+        return Line::Unread(Unread {
+            line: number,
+            bytes: line.to_owned(),
+        });
+    }
     let bytes = without_nul(line, found);
     if bytes.trim_ascii().is_empty() {
         return Line::Blank;

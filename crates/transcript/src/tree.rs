@@ -9,7 +9,9 @@ pub use growth::{Growth, growth};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::{Fault, FaultKind};
-use crate::row::{Parent, Row};
+use crate::row::Parent;
+
+pub use scan::PathScan;
 
 /// What the tree has to know of a row; small enough to be kept apart from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,10 +118,9 @@ pub enum Tip {
 }
 
 impl PathFault {
-    /// The fault by line, given the rows the links were made from.
+    /// The fault by line, given the line of each row the links were made from.
     #[must_use]
-    pub fn in_file(self, rows: &[Row]) -> Fault {
-        let line = |row: usize| rows.get(row).map_or(0, Row::line);
+    pub fn in_file(self, line: impl Fn(usize) -> usize) -> Fault {
         let kind = match self.kind {
             PathFaultKind::DuplicateId { id, first } => PathFaultKind::DuplicateId {
                 id,
@@ -164,5 +165,7 @@ impl ActivePath {
 /// Source: transcript format, "Active path"; cases F-3, F-4, F-12.
 #[must_use]
 pub fn active_path(links: &[Link]) -> ActivePath {
-    scan::Scan::new(links).run()
+    let mut scan = PathScan::new();
+    links.iter().for_each(|link| scan.push(link));
+    scan.finish()
 }

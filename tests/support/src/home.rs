@@ -2,10 +2,11 @@
 
 use crate::plugins::build_directory;
 use openclaw_host::{
-    Ambient, Host, HostSettings, Model, NoTools, PluginSource, Slot, SystemPrompt, Trust,
-    TurnError, TurnOutcome, TurnRequest,
+    Ambient, FileLines, Host, HostSettings, ImportReport, ImportTarget, Model, NoTools,
+    PluginSource, Slot, Store, SystemPrompt, Trust, TurnError, TurnOutcome, TurnRequest,
 };
 use serde_json::Value;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -234,4 +235,22 @@ pub fn transcript(host: &Host) -> Vec<Value> {
         })
         .expect("the session can be exported");
     lines
+}
+
+/// Imports a transcript that lies in memory, behind `key` or the default one.
+///
+/// # Panics
+///
+/// It cannot be imported.
+pub fn import(store: &mut Store, name: &str, bytes: &[u8], key: Option<&str>) -> ImportReport {
+    let target = ImportTarget {
+        name,
+        agent_id: "main",
+        key,
+        wait: Duration::ZERO,
+    };
+    let mut lines = FileLines::new(Cursor::new(bytes)).expect("memory can be read");
+    store
+        .import(&mut lines, &target, &mut |_| {})
+        .unwrap_or_else(|error| panic!("{name}: {error}: {:?}", error.kind))
 }

@@ -9,7 +9,7 @@ mod plugins;
 mod recorder;
 
 pub use builds::Build;
-pub use home::{Home, request, transcript, turn, turn_in};
+pub use home::{Home, import, request, transcript, turn, turn_in};
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library, load};
 pub use recorder::Call;

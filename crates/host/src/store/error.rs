@@ -1,5 +1,7 @@
 //! Why the store could not do what was asked.
 
+use super::import::NoTranscript;
+use crate::lane::LaneError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +25,18 @@ pub enum StoreErrorKind {
     #[error("it may only be read, and another process is writing it")]
     ReadOnly,
     /// Another process is writing it, for longer than is waited.
-    #[error("another process is writing it")]
+    #[error("another process has it locked")]
     Busy,
+    /// An older version made it, and it may not be brought up to date.
+    #[error(
+        "its schema is version {found}, which this program brings to version {known} before it reads it"
+    )]
+    Older {
+        /// Version in the file.
+        found: i64,
+        /// The version this program reads.
+        known: i64,
+    },
     /// A newer version made it.
     #[error("its schema is version {found}, this program knows up to {known}")]
     Newer {
@@ -33,6 +45,12 @@ pub enum StoreErrorKind {
         /// Newest version this program reads.
         known: i64,
     },
+    /// There is no more space for it.
+    #[error("there is no space left for it")]
+    Full,
+    /// Another program made it.
+    #[error("it is another program's database")]
+    Foreign,
     /// The file is not what it should be.
     #[error("it is damaged: {0}")]
     Damaged(String),
@@ -71,6 +89,18 @@ pub enum StoreErrorKind {
         /// Id of the transcript behind it.
         session_id: String,
     },
+    /// Another process imports the transcript with this id at this moment.
+    #[error("another import of the session `{0}` is running")]
+    ImportRunning(String),
+    /// The session is at work.
+    #[error(transparent)]
+    Lane(LaneError),
+    /// The lines to import cannot be read.
+    #[error("the transcript cannot be read: {0}")]
+    Transcript(io::Error),
+    /// The lines to import are something else.
+    #[error(transparent)]
+    NoTranscript(NoTranscript),
     /// The text cannot be a session key.
     #[error("`{key}` cannot be a session key: {reason}")]
     BadKey {
@@ -95,10 +125,21 @@ impl StoreError {
             StoreErrorKind::ReadOnly => {
                 "try again when the other process is done, or give yourself the right to write it"
             }
-            StoreErrorKind::Busy => "try again; an import of a large transcript may be running",
+            StoreErrorKind::Busy => {
+                "end the process that has it open, or try again when it is done; OPENCLAW_STORE_WAIT_MS says how long to wait"
+            }
+            StoreErrorKind::Full => {
+                "make space on the disk and try again; nothing of it was stored"
+            }
+            StoreErrorKind::Foreign => {
+                "move it away, or choose another state directory; the file was left as it is"
+            }
+            StoreErrorKind::Older { .. } => {
+                "give yourself the right to write the file and its directory, or read a copy of it"
+            }
             StoreErrorKind::Newer { .. } => "update openclaw; the file was left as it is",
             StoreErrorKind::Damaged(_) => {
-                "move the file aside and keep it; sessions that were exported can be imported again"
+                "nothing was changed; `openclaw sessions repair` moves the file aside and saves what can be read of it"
             }
             StoreErrorKind::NoSession(_) => "`openclaw sessions list` shows the sessions there are",
             StoreErrorKind::Changed(_) => {
@@ -115,6 +156,19 @@ impl StoreError {
             }
             StoreErrorKind::KeyTaken { .. } => {
                 "give another --session-key, or leave it out to use `agent:main:<id>`"
+            }
+            StoreErrorKind::ImportRunning(_) => {
+                "wait until it is done, then look at `openclaw sessions list`"
+            }
+            StoreErrorKind::Lane(_) => "try again when it is done",
+            StoreErrorKind::Transcript(_) => {
+                "check the file, and import it again; nothing of it was stored"
+            }
+            StoreErrorKind::NoTranscript(NoTranscript::Utf16) => {
+                "make it UTF-8 first, for example with `iconv -f UTF-16 -t UTF-8`"
+            }
+            StoreErrorKind::NoTranscript(NoTranscript::Empty | NoTranscript::NoSessionRow) => {
+                "give a session file in OpenClaw's JSONL format, or OpenClaw's own `openclaw-agent.sqlite`"
             }
             StoreErrorKind::BadKey { .. } => {
                 "give a key such as `agent:main:work`: not blank, no control characters, at most 512 bytes"
@@ -153,12 +207,15 @@ impl Attempt {
     }
 
     pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+        use rusqlite::ErrorCode::{
+            DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
+        };
         match error.sqlite_error_code() {
             Some(DatabaseCorrupt | NotADatabase) => {
                 self.kind(StoreErrorKind::Damaged(error.to_string()))
             }
             Some(DatabaseBusy | DatabaseLocked) => self.kind(StoreErrorKind::Busy),
+            Some(DiskFull) => self.kind(StoreErrorKind::Full),
             _ => self.kind(StoreErrorKind::Sql(error)),
         }
     }

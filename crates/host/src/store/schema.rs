@@ -12,7 +12,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 type Migration = fn(&Connection, &Attempt) -> Result<(), StoreError>;
 
 /// Migrations in order; the file's `user_version` counts those it has.
-const MIGRATIONS: [Migration; 2] = [first, links_in_columns];
+const MIGRATIONS: [Migration; 3] = [first, links_in_columns, imports];
 
 const FIRST: &str = "
     CREATE TABLE sessions (
@@ -146,6 +146,20 @@ fn links_in_columns(connection: &Connection, attempt: &Attempt) -> Result<(), St
     connection.execute_batch(AFTER_LINKS).map_err(sql)
 }
 
+/// Transcripts whose import has not ended: nobody sees them, and what a dead import left is swept.
+const IMPORTS: &str = "
+    CREATE TABLE imports (
+        session_id TEXT PRIMARY KEY,
+        started_at_ms INTEGER NOT NULL
+    ) STRICT;
+";
+
+fn imports(connection: &Connection, attempt: &Attempt) -> Result<(), StoreError> {
+    connection
+        .execute_batch(IMPORTS)
+        .map_err(|error| attempt.sql(error))
+}
+
 const NEWEST: i64 = MIGRATIONS.len() as i64;
 
 /// Refuses a file that a newer version made.
@@ -164,22 +178,43 @@ pub(super) fn check(connection: &Connection, attempt: &Attempt) -> Result<i64, S
     Ok(found)
 }
 
+/// Refuses a file that has not the newest schema: reading brings nothing up to date.
+pub(super) fn check_to_read(connection: &Connection, attempt: &Attempt) -> Result<(), StoreError> {
+    match check(connection, attempt)? {
+        0 => Err(attempt.kind(StoreErrorKind::Foreign)),
+        NEWEST => Ok(()),
+        found => Err(attempt.kind(StoreErrorKind::Older {
+            found,
+            known: NEWEST,
+        })),
+    }
+}
+
 /// Brings a file to the newest schema.
 pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<(), StoreError> {
     let sql = |error| attempt.sql(error);
-    if check(connection, attempt)? == 0 {
+    let found = check(connection, attempt)?;
+    if found == 0 {
         refuse_foreign(connection, attempt)?;
     }
     // WAL with FULL: an acknowledged turn survives a power cut, not just a killed process.
-    connection
-        .pragma_update(None, "journal_mode", "wal")
+    let mode: String = connection
+        .pragma_query_value(None, "journal_mode", |row| row.get(0))
         .map_err(sql)?;
+    if mode != "wal" {
+        connection
+            .pragma_update(None, "journal_mode", "wal")
+            .map_err(sql)?;
+    }
     connection
         .pragma_update(None, "synchronous", "full")
         .map_err(sql)?;
     connection
         .pragma_update(None, "foreign_keys", true)
         .map_err(sql)?;
+    if found == NEWEST {
+        return Ok(());
+    }
     // Another process may be making the tables at this moment: look again once it is our turn.
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -205,7 +240,7 @@ fn refuse_foreign(connection: &Connection, attempt: &Attempt) -> Result<(), Stor
         .map_err(|error| attempt.sql(error))?;
     // The version may have been written between the two looks, by another process that made the tables.
     if tables > 0 && check(connection, attempt)? == 0 {
-        return Err(attempt.damaged("it is another program's database"));
+        return Err(attempt.kind(StoreErrorKind::Foreign));
     }
     Ok(())
 }

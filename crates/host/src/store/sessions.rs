@@ -57,6 +57,9 @@ pub struct SessionSummary {
     pub updated_at_ms: i64,
 }
 
+/// Leaves out transcripts whose import has not ended.
+const VISIBLE: &str = "session_id NOT IN (SELECT session_id FROM imports)";
+
 const COLUMNS: &str = "session_id, coalesce((SELECT min(k.session_key) FROM session_keys k \
                        WHERE k.session_id = sessions.session_id), session_id), generation, header, tip, \
                        append_parent, next_seq, path_length, message_count, path_revision, path_tokens";
@@ -100,6 +103,11 @@ impl Session {
             stored: Stamp::default(),
         };
         Ok((session.stamped(), tip))
+    }
+
+    /// The same under another key.
+    pub(super) fn with_key(self, key: String) -> Self {
+        Self { key, ..self }
     }
 
     fn stamp(&self) -> Stamp {
@@ -261,7 +269,7 @@ pub(super) fn by_id(
 ) -> Result<Option<Session>, StoreError> {
     find(
         connection,
-        &format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"),
+        &format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1 AND {VISIBLE}"),
         id,
         attempt,
     )
@@ -269,6 +277,18 @@ pub(super) fn by_id(
 
 /// Adds an empty transcript and puts the key on it, which must not be that of another.
 pub(super) fn create(
+    connection: &Connection,
+    new: (&str, &str, &str, &str),
+    now_ms: i64,
+    attempt: &Attempt,
+) -> Result<Session, StoreError> {
+    let session = add(connection, new, now_ms, attempt)?;
+    bind(connection, &session.key, &session.id, attempt)?;
+    Ok(session)
+}
+
+/// Adds an empty transcript without putting its key on it.
+pub(super) fn add(
     connection: &Connection,
     (key, id, header, generation): (&str, &str, &str, &str),
     now_ms: i64,
@@ -297,7 +317,6 @@ pub(super) fn create(
             params![id, key, header, generation, now_ms],
         )
         .map_err(|error| attempt.sql(error))?;
-    bind(connection, key, id, attempt)?;
     Ok(session)
 }
 
@@ -354,9 +373,11 @@ impl Store {
     ///
     /// The store cannot be read.
     pub fn sessions(&self) -> Result<Vec<SessionSummary>, StoreError> {
-        let sql = "SELECT k.session_key, s.session_id, s.next_seq - 1, s.message_count, \
-                   s.path_tokens, s.updated_at_ms \
-                   FROM sessions s LEFT JOIN session_keys k USING (session_id) ORDER BY s.updated_at_ms DESC, 1";
+        let sql = format!(
+            "SELECT k.session_key, s.session_id, s.next_seq - 1, s.message_count, s.path_tokens, s.updated_at_ms \
+             FROM sessions s LEFT JOIN session_keys k USING (session_id) \
+             WHERE s.{VISIBLE} ORDER BY s.updated_at_ms DESC, 1"
+        );
         let read = |row: &Row<'_>| {
             Ok(SessionSummary {
                 key: row.get(0)?,
@@ -369,7 +390,7 @@ impl Store {
         };
         let mut statement = self
             .connection
-            .prepare(sql)
+            .prepare(&sql)
             .map_err(|error| self.attempt("list").sql(error))?;
         statement
             .query_map([], read)

@@ -260,6 +260,62 @@ fn deep_nesting_costs_only_its_line() {
 }
 
 #[test]
+fn a_line_of_10_mb_is_read_and_one_beyond_the_limit_costs_only_itself() {
+    let of =
+        |bytes: usize| said("b", "\"a\"").replace("\"x\"", &format!("\"{}\"", "x".repeat(bytes)));
+    let bytes = file(&[
+        HEADER,
+        &said("a", "null"),
+        &of(10_000_000),
+        &said("c", "\"b\""),
+    ]);
+    check(&bytes, &["a", "b", "c"], &[]);
+    let bytes = file(&[
+        HEADER,
+        &said("a", "null"),
+        &of(MAX_LINE_BYTES),
+        &said("c", "\"a\""),
+    ]);
+    check(&bytes, &["a", "c"], &[(3, FaultKind::TooLong)]);
+}
+
+/// A raw NUL inside is no JSON; escaped it is text like any other.
+#[test]
+fn nul_inside_a_line_counts_as_json_counts_it() {
+    let raw = said("b", "\"a\"").replace("\"x\"", "\"x\0y\"");
+    let escaped = said("c", "\"a\"").replace("\"x\"", r#""x\u0000y""#);
+    let transcript = parse(&file(&[HEADER, &said("a", "null"), &raw, &escaped]));
+    assert_eq!(transcript.rows.len(), 2);
+    assert_eq!(transcript.rows[1].raw(), escaped);
+    assert!(matches!(
+        transcript.faults[..],
+        [Fault {
+            line: 3,
+            kind: FaultKind::NotJson { .. }
+        }]
+    ));
+}
+
+#[test]
+fn odd_numbers_keys_and_ids_are_kept_as_written() {
+    let long = "x".repeat(100_000);
+    for odd in [
+        r#""n":[1e999,-1e-999,0.0123456789012345678,-0,-0.0,1E+400,123456789012345678901234567890]"#.to_owned(),
+        r#""n":1,"n":2,"type":"message""#.to_owned(),
+        format!(r#""{long}":"{long}""#),
+        r#""":"","\u0000":null,"__proto__":{},"\ud83d":1"#.to_owned(),
+    ] {
+        let line = said("a", "null").replace("\"type\"", &format!("{odd},\"type\""));
+        let transcript = parse(&file(&[HEADER, &line]));
+        assert_eq!(transcript.rows[0].raw(), line);
+        assert!(transcript.rows[0].message().is_some(), "{odd:.60}");
+    }
+    for id in [" a ", "a b", "日誌", "../..", "\u{202e}x", &long] {
+        check(&file(&[HEADER, &said(id, "null")]), &[id], &[]);
+    }
+}
+
+#[test]
 fn lines_that_are_no_objects_are_skipped() {
     check(
         &file(&[HEADER, "[]", "3"]),

@@ -324,6 +324,21 @@ fn any_message() -> impl Strategy<Value = Message> {
 }
 
 proptest! {
+    /// Whatever the budget, a call and its results are on the same side of the cut.
+    #[test]
+    fn a_cut_splits_no_call_from_its_results(input in prop::collection::vec(any_message(), 0..16), budget in 0u64..20) {
+        let repaired = messages(&input, &pair(&input));
+        let groups = crate::groups(&repaired);
+        let first = crate::newest_within(&groups, &vec![1; repaired.len()], budget);
+        let cut = groups.get(first).map_or(repaired.len(), |group| group.start);
+        prop_assert!(crate::is_legal_cut(&groups, cut));
+        let kept = &repaired[cut..];
+        prop_assert!(kept.first().is_none_or(|message| message.result_of().is_none()));
+        let calls: usize = kept.iter().map(|message| message.calls().len()).sum();
+        let results = kept.iter().filter(|message| message.result_of().is_some()).count();
+        prop_assert_eq!(calls, results);
+    }
+
     #[test]
     fn repairing_twice_is_repairing_once(input in prop::collection::vec(any_message(), 0..16)) {
         let once = messages(&input, &pair(&input));

@@ -466,4 +466,22 @@ proptest! {
             prop_assert_eq!(path.rows, Vec::<usize>::new());
         }
     }
+
+    /// Branches of branches of branches: each row hangs on any row before it, and the path is the last one's ancestors.
+    #[test]
+    fn the_path_of_a_branch_of_a_branch_is_its_ancestors(parents in prop::collection::vec(any::<prop::sample::Index>(), 1..40)) {
+        let mut links = vec![row("r0", "-")];
+        let mut of = vec![None];
+        for parent in parents {
+            let parent = parent.index(links.len());
+            links.push(row(&format!("r{}", links.len()), &format!("r{parent}")));
+            of.push(Some(parent));
+        }
+        let mut expected: Vec<usize> =
+            std::iter::successors(Some(links.len() - 1), |row| of[*row]).collect();
+        expected.reverse();
+        let path = active_path(&links);
+        prop_assert_eq!(path.rows, expected);
+        prop_assert_eq!(path.faults, vec![]);
+    }
 }

@@ -225,7 +225,7 @@ fn successor_that_cannot_be_one_changes_nothing() {
         let host = home.host();
         if compaction["sessionId"] == "taken" {
             let lines = b"{\"type\":\"session\",\"version\":4,\"id\":\"taken\",\"timestamp\":\"\",\"cwd\":\"\"}\n";
-            host.store().import(lines, "taken", "main", None).unwrap();
+            support::import(&mut host.store(), "taken", lines, None);
         }
         let before = session_id(&host);
         let error = host.compact(&by_hand()).unwrap_err();

@@ -23,7 +23,7 @@ impl Stored {
         );
         let mut store = Store::open(&home.path().join("store.sqlite"), ambient)
             .expect("a new store can be made");
-        let report = import(&mut store, name, bytes);
+        let report = support::import(&mut store, name, bytes, None);
         Self {
             report,
             store,
@@ -32,7 +32,7 @@ impl Stored {
     }
 
     pub(crate) fn import_again(&mut self, name: &str, bytes: &[u8]) -> ImportReport {
-        import(&mut self.store, name, bytes)
+        support::import(&mut self.store, name, bytes, None)
     }
 
     /// The lines an export writes, header first.
@@ -53,10 +53,4 @@ impl Stored {
     pub(crate) fn summaries(&self) -> Vec<SessionSummary> {
         self.store.sessions().expect("what was stored can be read")
     }
-}
-
-fn import(store: &mut Store, name: &str, bytes: &[u8]) -> ImportReport {
-    store
-        .import(bytes, name, "main", None)
-        .unwrap_or_else(|error| panic!("{name}: {error}: {:?}", error.kind))
 }

@@ -5,6 +5,7 @@ use crate::context::{AGENT_ID, Context};
 use crate::error::chain;
 use crate::output::Mark;
 use openclaw_host::{Backlog, Health, HostSettings, Store, read_health};
+
 /// What the stores and the health files say.
 pub(super) fn records(context: &Context) -> Vec<Finding> {
     let health = read_health(&HostSettings::health_dir(&context.paths.native_dir));
@@ -102,6 +103,9 @@ fn outbox(backlog: &Backlog) -> Vec<Finding> {
 }
 
 fn store_findings(store: &Store) -> Vec<Finding> {
+    if let Err(error) = store.verify() {
+        return vec![Finding::new(Mark::Error, "sessions", chain(&error)).help(error.help())];
+    }
     let mut findings = Vec::new();
     match store.sessions() {
         Ok(sessions) => {

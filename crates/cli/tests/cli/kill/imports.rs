@@ -7,11 +7,15 @@ use std::fmt::Write;
 
 const ROWS: usize = 1_500;
 
+/// Bytes of each large row: together more than the store takes in one transaction.
+const LARGE: usize = 170_000;
+
 /// A transcript with a branch that was left, rows of several kinds, and enough text to take a while.
 fn transcript(id: &str) -> String {
     let mut text = format!(
         r#"{{"type":"session","version":4,"id":"{id}","timestamp":"2026-05-01T10:00:00.000Z","cwd":"/ws"}}"#
     );
+    let large = "x".repeat(LARGE);
     let body = "what was said, at some length and with numbers such as 48151623 ".repeat(6);
     for row in 0..ROWS {
         // Every hundredth row goes on from two rows before and leaves the last one on a branch.
@@ -24,7 +28,7 @@ fn transcript(id: &str) -> String {
         let content = json!([{ "type": "text", "text": format!("{row}: {body}") }]);
         let row = match row % 50 {
             7 => {
-                json!({ "type": "custom", "id": format!("{id}-{row}"), "parentId": parent, "customType": "note", "data": row })
+                json!({ "type": "custom", "id": format!("{id}-{row}"), "parentId": parent, "customType": "note", "data": large })
             }
             _ => {
                 json!({ "type": "message", "id": format!("{id}-{row}"), "parentId": parent, "message": { "role": role, "content": content } })

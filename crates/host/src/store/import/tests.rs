@@ -2,16 +2,19 @@
 
 use super::*;
 use crate::ambient::Ambient;
+use preview::is_session_id;
+use std::io::Cursor;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}"#;
+pub(super) const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}"#;
 
-struct Home {
-    store: Store,
+pub(super) struct Home {
+    pub(super) store: Store,
     _directory: tempfile::TempDir,
 }
 
-fn home() -> Home {
+pub(super) fn home() -> Home {
     let directory = tempfile::tempdir().unwrap();
     let ids = AtomicI64::new(0);
     let ambient = Ambient::new(
@@ -26,7 +29,7 @@ fn home() -> Home {
 }
 
 /// A message row; without an id for a blank one.
-fn said(id: &str, text: &str) -> String {
+pub(super) fn said(id: &str, text: &str) -> String {
     let id = match id {
         "" => String::new(),
         id => format!(r#""id":"{id}","#),
@@ -34,7 +37,7 @@ fn said(id: &str, text: &str) -> String {
     format!(r#"{{"type":"message",{id}"message":{{"role":"user","content":"{text}"}}}}"#)
 }
 
-fn file(lines: &[&str]) -> Vec<u8> {
+pub(super) fn file(lines: &[&str]) -> Vec<u8> {
     let lines = lines.iter().map(|line| format!("{line}\n"));
     lines.collect::<String>().into_bytes()
 }
@@ -47,21 +50,42 @@ fn headed(id: &str) -> Vec<u8> {
 }
 
 impl Home {
-    #[track_caller]
-    fn imports(&mut self, bytes: &[u8], name: &str, key: Option<&str>) -> ImportReport {
-        self.store.import(bytes, name, "main", key).unwrap()
+    pub(super) fn import(
+        &mut self,
+        bytes: &[u8],
+        name: &str,
+        key: Option<&str>,
+    ) -> Result<ImportReport, StoreError> {
+        let target = ImportTarget {
+            name,
+            agent_id: "main",
+            key,
+            wait: Duration::ZERO,
+        };
+        let mut lines = FileLines::new(Cursor::new(bytes)).unwrap();
+        self.store.import(&mut lines, &target, &mut |_| {})
     }
 
     #[track_caller]
-    fn refuses(&mut self, bytes: &[u8], name: &str, key: Option<&str>) -> StoreErrorKind {
+    pub(super) fn imports(&mut self, bytes: &[u8], name: &str, key: Option<&str>) -> ImportReport {
+        self.import(bytes, name, key).unwrap()
+    }
+
+    #[track_caller]
+    pub(super) fn refuses(
+        &mut self,
+        bytes: &[u8],
+        name: &str,
+        key: Option<&str>,
+    ) -> StoreErrorKind {
         let before = self.store.sessions().unwrap();
-        let error = self.store.import(bytes, name, "main", key).unwrap_err();
+        let error = self.import(bytes, name, key).unwrap_err();
         assert_eq!(self.store.sessions().unwrap(), before);
         error.kind
     }
 
     /// Key and id of every session, sorted.
-    fn sessions(&self) -> Vec<(Option<String>, String)> {
+    pub(super) fn sessions(&self) -> Vec<(Option<String>, String)> {
         let sessions = self.store.sessions().unwrap().into_iter();
         let mut sessions: Vec<_> = sessions.map(|one| (one.key, one.session_id)).collect();
         sessions.sort();
@@ -69,7 +93,7 @@ impl Home {
     }
 
     /// Appends a message row as a turn does.
-    fn says(&mut self, name: &str, id: &str) -> Session {
+    pub(super) fn says(&mut self, name: &str, id: &str) -> Session {
         let mut session = self.store.session_named(name).unwrap();
         let parent = session.append_parent.clone();
         let message = r#"{"role":"user","content":"x"}"#;
@@ -78,7 +102,7 @@ impl Home {
         session
     }
 
-    fn exported(&self, name: &str) -> Vec<String> {
+    pub(super) fn exported(&self, name: &str) -> Vec<String> {
         let session = self.store.session_named(name).unwrap();
         let mut lines = Vec::new();
         let each = |line: &str| {
