@@ -35,6 +35,8 @@
 
 #![forbid(unsafe_code)]
 
+mod base64;
+mod blocks;
 mod context;
 mod cut;
 mod fault;
@@ -45,6 +47,7 @@ mod message;
 mod migrate;
 mod parse;
 mod repair;
+mod replay;
 mod row;
 mod scan;
 #[cfg(test)]
@@ -64,9 +67,13 @@ pub use migrate::{IdSeed, Migrated, migrate, stable_hash};
 pub use openclaw_interface::Role;
 pub use parse::{Line, LineReader, Transcript, Unread, parse, parse_line, parse_row};
 pub use repair::{MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_with};
+pub use replay::{
+    CallIds, NativeIds, Policy, Reasoning, Replay, Replayed, Signatures, Target, TurnLimit,
+    for_request, limit_turns, normalize_history, replay, sanitize_history, turn_limit,
+};
 pub use row::{Parent, Row, RowKind};
 pub use scan::MAX_DEPTH;
-pub use tokens::{IMAGE_TOKENS, count, estimate, estimate_text};
+pub use tokens::{ContextTokens, IMAGE_TOKENS, context_tokens, count, estimate, estimate_text};
 pub use tree::{ActivePath, Link, Node, PathFault, PathFaultKind, Tip, active_path, extends};
 pub use write::{
     NewCompaction, compaction_row, custom_row, header_row, leaf_row, message_row, model_change_row,
