@@ -46,6 +46,7 @@ mod json;
 mod message;
 mod migrate;
 mod parse;
+mod prune;
 mod repair;
 mod replay;
 mod row;
@@ -66,6 +67,10 @@ pub use message::{BrokenCall, Call, Message, MessageError, StopReason};
 pub use migrate::{IdSeed, Migrated, migrate, stable_hash};
 pub use openclaw_interface::Role;
 pub use parse::{Line, LineReader, Transcript, Unread, parse, parse_line, parse_row};
+pub use prune::{
+    CACHE_TTL_ROW, Decisions, HistoryShare, Pruned, PrunedResults, Pruning, ResultBudget, Touch,
+    history_share, last_touch_ms, prune_history_images, prune_tool_results, truncate_tool_text,
+};
 pub use repair::{MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_with};
 pub use replay::{
     CallIds, NativeIds, Policy, Reasoning, Replay, Replayed, Signatures, Target, TurnLimit,
