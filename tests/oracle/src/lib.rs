@@ -19,6 +19,7 @@ mod import;
 mod migrations;
 mod pairs;
 mod parsing;
+mod prune;
 mod replay;
 mod round_trip;
 mod support;

@@ -2,8 +2,8 @@
 
 use crate::support::{field, list, oracle, parsed, text};
 use openclaw_transcript::{
-    Message, Piece, Policy, Replay, TurnLimit, limit_turns, normalize_history, replay,
-    sanitize_history, turn_limit,
+    Message, Piece, Policy, Replay, Target, TurnLimit, for_request, limit_turns, normalize_history,
+    replay, sanitize_history, turn_limit,
 };
 use serde_json::{Value, json};
 
@@ -162,6 +162,46 @@ fn limits_are_found_as_the_original_does() {
                 expected,
                 turn_limit(key, channels),
             );
+        }
+    });
+}
+
+#[test]
+fn summaries_are_told_as_the_original_does() {
+    oracle("summaries in requests", |captured, tally| {
+        let target = Target {
+            provider: "mock",
+            model: "m1",
+            images: true,
+            prefill: true,
+        };
+        for name in ["imported-v3-then-turn", "after-compaction"] {
+            let request = captured.json(&format!("openclaw-outputs/model-requests/{name}.json"));
+            let blocks = list(field(&request, "messages"))
+                .iter()
+                .filter_map(|message| message["content"].as_array())
+                .flatten();
+            for told in blocks.filter_map(|block| block["text"].as_str()) {
+                let Some((lead, summary)) = told.split_once("<summary>\n") else {
+                    continue;
+                };
+                let role = if lead.contains("branch") {
+                    "branchSummary"
+                } else {
+                    "compactionSummary"
+                };
+                let summary = summary.trim_end_matches("</summary>");
+                let summary = if role == "branchSummary" {
+                    summary
+                } else {
+                    summary.trim_end_matches('\n')
+                };
+                let given = messages(&json!([{"role": role, "summary": summary}]));
+                let after = texts(&given, for_request(&given, target));
+                let expected =
+                    json!([{"role": "user", "content": [{"type": "text", "text": told}]}]);
+                tally.same(name, role, expected, Value::from(after));
+            }
         }
     });
 }
