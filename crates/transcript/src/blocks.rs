@@ -98,12 +98,9 @@ pub(crate) fn is_reasoning(block: &Object<'_>) -> bool {
     is_type(block, "thinking") || is_type(block, "redacted_thinking")
 }
 
-/// Whether a block is a text of white space only.
+/// Whether a block is a text that says nothing: white space only, or no text at all.
 pub(crate) fn is_blank_text(block: &Object<'_>) -> bool {
-    is_type(block, "text")
-        && block
-            .string("text")
-            .is_some_and(|text| text.trim().is_empty())
+    is_type(block, "text") && block.filled("text").is_none()
 }
 
 /// Whether a message may contain this ASCII word: a cheap look before an expensive one.

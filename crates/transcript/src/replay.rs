@@ -10,6 +10,8 @@ mod empty;
 mod heartbeat;
 mod images;
 mod inter_session;
+#[cfg(test)]
+mod laws;
 mod limit;
 mod limit_key;
 mod linked;
@@ -60,7 +62,8 @@ pub struct Replayed {
     pub mends: Vec<Mend>,
 }
 
-/// Makes a history fit for a provider: sanitize, validate, drop idle heartbeats, limit.
+/// Makes a history fit for a provider: sanitize, validate, drop idle heartbeats, limit. What is excluded from context is
+/// left out.
 ///
 /// - In the result every call has its one result right behind its message, no result stands alone, no message is empty
 ///   but failed answers, and roles follow each other as the policy says.
@@ -116,6 +119,7 @@ pub fn limit_turns(messages: &[Message], prelude: usize, limit: Option<TurnLimit
 
 fn sanitize(draft: &mut Draft, replay: &Replay<'_>) -> Vec<Mend> {
     let policy = &replay.policy;
+    draft.retain(|_, message| !message.excluded());
     draft.each(|_, message| inter_session::mark(message));
     normalize::normalize(draft);
     draft.each(|_, message| images::check(message));

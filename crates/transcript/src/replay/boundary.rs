@@ -9,7 +9,8 @@ use crate::json::Object;
 use crate::message::{Message, is_type};
 use crate::repair::Piece;
 
-const FAILED: &str = "[This turn failed before it completed. Do not redo its work without confirming with the user first.]";
+/// What is told of an answer that failed.
+pub(super) const FAILED: &str = "[This turn failed before it completed. Do not redo its work without confirming with the user first.]";
 const NO_IMAGE: &str = "(image omitted: model does not support images)";
 const NO_TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
 

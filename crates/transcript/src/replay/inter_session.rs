@@ -25,6 +25,13 @@ pub(super) fn mark(message: &Message) -> Verdict {
             Verdict::Change(object.with("content", &json::quote(&text)))
         });
     }
+    // Not the first text alone: what stood before it may have become a text since.
+    if blocks::texts(&object)
+        .iter()
+        .any(|text| text.starts_with(&head))
+    {
+        return Verdict::Keep;
+    }
     let mut found = false;
     let edited = blocks::edited(&object, |block| {
         let text = is_type(block, "text")

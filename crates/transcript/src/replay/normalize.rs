@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::draft::{Draft, Verdict};
 use crate::blocks::{self, Fate, is_blank_text, is_reasoning};
 use crate::json::Object;
-use crate::message::{Content, Message, StopReason, is_type};
+use crate::message::{Content, Message, StopReason, is_call, is_type, read_call};
 
 /// What a model answers when nobody is to hear it.
 const SILENT: &str = "NO_REPLY";
@@ -117,9 +117,9 @@ fn assistant(message: &Message) -> Verdict {
         |left| left.iter().map(Cow::as_ref).collect(),
     );
     let only_reasoning = !left.is_empty()
-        && left
-            .iter()
-            .all(|raw| Object::read(raw).is_ok_and(|block| is_reasoning(&block)));
+        && left.iter().all(|raw| {
+            Object::read(raw).is_ok_and(|block| is_reasoning(&block) || goes_later(&block))
+        });
     let emptied = edited.is_some() && left.is_empty();
     if emptied
         || (only_reasoning && (silenced || message.stop_reason() == Some(StopReason::Length)))
@@ -130,6 +130,11 @@ fn assistant(message: &Message) -> Verdict {
         return Verdict::Change(blocks::with_blocks(&object, &left));
     }
     Verdict::Keep
+}
+
+/// Whether a later step takes the block out: beside reasoning it is as good as gone.
+fn goes_later(block: &Object<'_>) -> bool {
+    is_blank_text(block) || (is_call(block) && read_call(block).is_err())
 }
 
 /// Replies of commands and copies of what was delivered: a person saw them, no model said them.
@@ -153,17 +158,20 @@ fn says_nothing(message: &Object<'_>, blocks: &[&str]) -> bool {
 }
 
 fn is_empty_stop(message: &Message, object: &Object<'_>, blocks: &[&str]) -> bool {
-    blocks.is_empty() && message.stop_reason() == Some(StopReason::Stop) && used_nothing(object)
+    blocks.is_empty()
+        && message.stop_reason() == Some(StopReason::Stop)
+        && used_nothing(object)
+        && object.get("providerReplay").is_none()
 }
 
-/// Whether a message has usage numbers and all are zero.
+/// Whether no model was paid for a message. No usage at all counts as zeros, which is what a replay makes of it.
 fn used_nothing(message: &Object<'_>) -> bool {
     let Some(usage) = message.get("usage").and_then(|raw| Object::read(raw).ok()) else {
-        return false;
+        return true;
     };
-    let numbers = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"]
-        .map(|field| usage.integer(field));
-    numbers.iter().any(Option::is_some) && numbers.iter().flatten().all(|number| *number <= 0)
+    ["input", "output", "cacheRead", "cacheWrite", "totalTokens"]
+        .iter()
+        .all(|field| usage.integer(field).unwrap_or(0) <= 0)
 }
 
 /// Drops an assistant message that says again what the one before it said, and that no model was asked for: a receipt

@@ -13,25 +13,24 @@ const BRANCH: &str =
     "The following is a summary of a branch that this conversation came back from:";
 
 /// A user message in place of a summary, a note or a shell execution; other roles stay, unknown ones are dropped, and so
-/// is what is kept from the model.
+/// are executions kept from the model.
 ///
 /// Source: legacy engine, "From transcript rows to messages".
 pub(super) fn for_model(message: &Message) -> Verdict {
-    if message.excluded() {
-        return Verdict::Drop;
-    }
     let object = message.object();
     let summary = || object.string("summary").unwrap_or_default();
     let content = match message.role() {
         Role::User | Role::Assistant | Role::ToolResult => return Verdict::Keep,
         Role::Other => return Verdict::Drop,
+        Role::BashExecution if message.excluded() => return Verdict::Drop,
         Role::CompactionSummary => one_text(&format!(
             "{COMPACTION}\n\n<summary>\n{}\n</summary>",
             summary()
         )),
         Role::BranchSummary => one_text(&format!("{BRANCH}\n\n<summary>\n{}</summary>", summary())),
         Role::Custom => {
-            let all = blocks::as_blocks(&object);
+            let mut all = blocks::as_blocks(&object);
+            all.retain(|raw| !Object::read(raw).is_ok_and(|block| blocks::is_blank_text(&block)));
             if all.is_empty() {
                 return Verdict::Drop;
             }
@@ -113,7 +112,12 @@ mod tests {
         let block = r#"{"type":"image","x":1.50}"#;
         let after = rendered(&format!(r#"{{"role":"custom","content":[{block}]}}"#));
         assert_eq!(after, format!(r#"{{"role":"user","content":[{block}]}}"#));
-        assert_eq!(rendered(r#"{"role":"custom","content":[]}"#), "");
+        for blank in ["[]", r#"" ""#, r#"[{"type":"text","text":""}]"#] {
+            assert_eq!(
+                rendered(&format!(r#"{{"role":"custom","content":{blank}}}"#)),
+                ""
+            );
+        }
     }
 
     #[test]

@@ -1,16 +1,25 @@
 //! The order of turns a provider insists on.
 
+use std::borrow::Cow;
+
 use openclaw_interface::Role;
 
+use super::boundary::FAILED;
 use super::draft::Draft;
 use super::policy::Policy;
 use crate::blocks;
-use crate::json;
+use crate::json::{self, Object};
 use crate::message::Message;
 
 const BOOTSTRAP: &str = "(session bootstrap)";
 /// What a later assistant message says of the whole.
-const OF_THE_LATER: [&str; 4] = ["usage", "stopReason", "errorMessage", "timestamp"];
+const OF_THE_LATER: [&str; 5] = [
+    "usage",
+    "stopReason",
+    "errorMessage",
+    "timestamp",
+    "providerReplay",
+];
 
 /// Puts a user message in front when the first message is an assistant's. It has that message's time, so that the same
 /// history always gives the same bytes.
@@ -45,17 +54,41 @@ fn joined(role: Role, earlier: &Message, later: &Message) -> Option<String> {
         return None;
     }
     let (first, second) = (earlier.object(), later.object());
-    let mut content = blocks::as_blocks(&first);
-    content.extend(blocks::as_blocks(&second));
+    let mixed = earlier.failed() != later.failed();
+    let mut content = part(earlier, &first, mixed);
+    content.extend(part(later, &second, mixed));
     let content = format!("[{}]", content.join(","));
     let mut whole = first.clone();
+    // The whole must not count as failed because of its last part: then all of it would be left out.
+    let tells_less = mixed && later.failed();
     for (name, value) in second.members() {
-        if role == Role::User || OF_THE_LATER.contains(&name) {
+        let of_the_later =
+            OF_THE_LATER.contains(&name) && (!tells_less || name == "providerReplay");
+        if role == Role::User || of_the_later {
             whole.set(name, value);
         }
     }
+    for name in ["stopReason", "errorMessage"] {
+        if mixed && earlier.failed() && second.get(name).is_none() {
+            whole.remove(name);
+        }
+    }
+    if first.get("provenance") != second.get("provenance") {
+        // It would tell of the whole what is true of a part only; the part from elsewhere is marked in its text.
+        whole.remove("provenance");
+    }
     whole.set("content", &content);
     Some(whole.write())
+}
+
+/// What a message gives to the whole: its blocks, or of an answer that failed beside one that did not, that it failed.
+fn part<'a>(message: &Message, object: &Object<'a>, mixed: bool) -> Vec<Cow<'a, str>> {
+    let mut blocks = blocks::as_blocks(object);
+    blocks.retain(|raw| !Object::read(raw).is_ok_and(|block| blocks::is_blank_text(&block)));
+    if mixed && message.failed() && !blocks.is_empty() {
+        blocks = vec![Cow::Owned(blocks::text_block(FAILED))];
+    }
+    blocks
 }
 
 #[cfg(test)]
@@ -110,6 +143,37 @@ mod tests {
                 r#"{"role":"user","content":"b"}"#,
             ]
         );
+    }
+
+    #[test]
+    fn a_failed_answer_does_not_take_its_neighbour_with_it() {
+        let whole = r#"{"role":"assistant","content":[{"type":"text","text":"whole"}],"stopReason":"stop"}"#;
+        let half = r#"{"role":"assistant","content":[{"type":"text","text":"half"}],"stopReason":"aborted","errorMessage":"e"}"#;
+        let none =
+            r#"{"role":"assistant","content":[{"type":"text","text":" "}],"stopReason":"error"}"#;
+        let (text, told) = (blocks::text_block("whole"), blocks::text_block(FAILED));
+        let said = |blocks: &[&str]| {
+            format!(
+                r#"{{"role":"assistant","content":[{}],"stopReason":"stop"}}"#,
+                blocks.join(",")
+            )
+        };
+        assert_eq!(merged(&[whole, half]), [said(&[&text, &told])]);
+        assert_eq!(merged(&[half, whole]), [said(&[&told, &text])]);
+        assert_eq!(merged(&[none, whole, none]), [whole]);
+        let plain = r#"{"role":"assistant","content":[{"type":"text","text":"plain"}]}"#;
+        assert_eq!(merged(&[none, plain]), [plain]);
+        assert!(merged(&[half, half])[0].contains(r#""stopReason":"aborted""#));
+    }
+
+    #[test]
+    fn a_persons_text_does_not_become_another_sessions() {
+        let person = r#"{"role":"user","content":"a"}"#;
+        let other = r#"{"role":"user","content":"b","provenance":{"kind":"inter_session"}}"#;
+        for given in [[person, other], [other, person]] {
+            assert!(!merged(&given)[0].contains("provenance"));
+        }
+        assert!(merged(&[other, other])[0].contains("provenance"));
     }
 
     #[test]
