@@ -174,12 +174,8 @@ fn conversation(name: &str, sizes: &[u64]) -> Vec<Value> {
     let mut all = vec![json!({"role": "user", "content": "go"})];
     for (index, size) in sizes.iter().enumerate() {
         let id = format!("c{index}");
-        let tool =
-            if index == 0 && name.starts_with("deny") || index == 0 && name.starts_with("allow") {
-                "exec"
-            } else {
-                "read"
-            };
+        let is_special = index == 0 && (name.starts_with("deny") || name.starts_with("allow"));
+        let tool = if is_special { "exec" } else { "read" };
         let text = "x".repeat(usize::try_from(*size).expect("a size"));
         let mut content = vec![json!({"type": "text", "text": text})];
         if index == 0 && name.starts_with("image") {

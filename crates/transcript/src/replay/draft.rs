@@ -1,5 +1,7 @@
 //! A list while the steps work on it.
 
+use openclaw_interface::Role;
+
 use crate::message::Message;
 use crate::repair::{Mend, Piece, Repaired};
 
@@ -77,9 +79,9 @@ impl Draft {
             let (message, changed) = match verdict {
                 Verdict::Keep => (message, origin.changed),
                 Verdict::Drop => continue,
-                Verdict::Change(json) => match Message::read(&json) {
+                Verdict::Change(json) => match Message::from_json(&json) {
                     Ok(message) => (message, true),
-                    // An edit keeps a message readable; what is not is nothing a model could take.
+                    // One block became a list of it and so nests too deep: nothing a model could take.
                     Err(_) => continue,
                 },
             };
@@ -100,32 +102,26 @@ impl Draft {
         });
     }
 
-    /// Joins neighbours: `join` gives the JSON of two messages in one, or `None` for two that stay apart.
-    pub(super) fn join(&mut self, join: impl Fn(&Message, &Message) -> Option<String>) {
+    /// Joins neighbours of a role: `join` gives the JSON of two and more messages in one.
+    pub(super) fn join(&mut self, role: Role, join: impl Fn(&[Message]) -> String) {
         #[cfg(test)]
         {
             self.visits += self.messages.len();
         }
-        let old = self.messages.drain(..).zip(self.origins.drain(..));
-        let (mut messages, mut origins): (Vec<Message>, Vec<Origin>) = (Vec::new(), Vec::new());
-        for (message, origin) in old {
-            let joined = messages
-                .last()
-                .and_then(|last| join(last, &message))
-                .and_then(|json| Message::read(&json).ok());
-            match (joined, messages.last_mut(), origins.last_mut()) {
-                (Some(joined), Some(last), Some(before)) => {
-                    *last = joined;
-                    *before = Origin {
-                        changed: true,
-                        ..origin
-                    };
-                }
-                _ => {
-                    messages.push(message);
-                    origins.push(origin);
-                }
+        let is_one = |message: &Message| message.role() == role;
+        let (mut messages, mut origins) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for run in self.messages.chunk_by(|a, b| is_one(a) && is_one(b)) {
+            at += run.len();
+            let mut origin = self.origins[at - 1];
+            if let [alone] = run {
+                messages.push(alone.clone());
+            } else {
+                let joined = Message::read(&join(run));
+                messages.push(joined.expect("what messages hold together can be read"));
+                origin.changed = true;
             }
+            origins.push(origin);
         }
         (self.messages, self.origins) = (messages, origins);
     }

@@ -256,7 +256,7 @@ const TARGET: Target<'_> = Target {
 };
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn what_comes_out_is_valid_for_the_provider(
@@ -403,6 +403,24 @@ fn wild() -> impl Strategy<Value = Value> {
             message["role"] = role.into();
             message
         })
+}
+
+#[test]
+fn the_deepest_messages_come_through_or_go() {
+    let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    let policy = Policy::of_model("openai-completions", "mock", "m1", true);
+    for (list, depth, count) in [(true, 123, 2), (false, 123, 2), (false, 124, 0)] {
+        let given = ["user", "user", "assistant", "assistant"].map(|role| {
+            let block = format!(r#"{{"type":"new","x":{}}}"#, nested(depth));
+            let content = if list { format!("[{block}]") } else { block };
+            message(&format!(r#"{{"role":"{role}","content":{content}}}"#))
+        });
+        assert_eq!(
+            replayed(&given, &for_policy(&policy)).len(),
+            count,
+            "{list} {depth}"
+        );
+    }
 }
 
 #[test]

@@ -64,6 +64,12 @@ fn user(message: &Message) -> Verdict {
                 Some(left) if left.is_empty() => emptied(&object),
                 Some(left) => Verdict::Change(blocks::with_blocks(&object, &left)),
                 None if all.is_empty() => emptied(&object),
+                None if object
+                    .get("content")
+                    .is_some_and(|raw| raw.starts_with('{')) =>
+                {
+                    Verdict::Change(blocks::with_blocks(&object, &blocks::raw_blocks(&object)))
+                }
                 None => Verdict::Keep,
             }
         }
@@ -294,11 +300,13 @@ mod tests {
             &[
                 r#"{"role":"assistant","content":"a \"b\"","x":1}"#,
                 r#"{"role":"assistant","content":{"type":"text","text":"a"}}"#,
+                r#"{"role":"user","content":{"type":"text","text":"a"}}"#,
                 r#"{"role":"toolResult","toolCallId":"c","content":"r"}"#,
             ],
             &[
                 r#"{"role":"assistant","content":[{"type":"text","text":"a \"b\""}],"x":1}"#,
                 r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#,
+                r#"{"role":"user","content":[{"type":"text","text":"a"}]}"#,
                 r#"{"role":"toolResult","toolCallId":"c","content":[{"type":"text","text":"r"}]}"#,
             ],
         );

@@ -39,46 +39,52 @@ pub(super) fn user_first(draft: &mut Draft) {
 
 /// Joins neighbours as the policy wants it.
 pub(super) fn merge(draft: &mut Draft, policy: &Policy) {
-    if policy.merge_assistants {
-        draft.join(|earlier, later| joined(Role::Assistant, earlier, later));
-    }
-    if policy.merge_users {
-        draft.join(|earlier, later| joined(Role::User, earlier, later));
+    let roles = [
+        (Role::Assistant, policy.merge_assistants),
+        (Role::User, policy.merge_users),
+    ];
+    for (role, _) in roles.into_iter().filter(|(_, wanted)| *wanted) {
+        draft.join(role, |run| joined(role, run));
     }
 }
 
-/// Two neighbours of this role in one: both contents in order. Of an assistant's members the later usage, reason, error
-/// and time count; of a user's members all later ones.
-fn joined(role: Role, earlier: &Message, later: &Message) -> Option<String> {
-    if earlier.role() != role || later.role() != role {
-        return None;
-    }
-    let (first, second) = (earlier.object(), later.object());
-    let mixed = earlier.failed() != later.failed();
-    let mut content = part(earlier, &first, mixed);
-    content.extend(part(later, &second, mixed));
+/// Neighbours of this role in one: all contents in order. Of an assistant's members the later usage, reason, error and
+/// time count; of a user's members all later ones.
+fn joined(role: Role, run: &[Message]) -> String {
+    let objects: Vec<Object<'_>> = run.iter().map(Message::object).collect();
+    let failed = run.iter().filter(|message| message.failed()).count();
+    let mixed = role == Role::Assistant && failed > 0 && failed < run.len();
+    let parts = run.iter().zip(&objects);
+    let content: Vec<Cow<'_, str>> = parts
+        .flat_map(|(message, object)| part(message, object, mixed))
+        .collect();
     let content = format!("[{}]", content.join(","));
-    let mut whole = first.clone();
-    // The whole must not count as failed because of its last part: then all of it would be left out.
-    let tells_less = mixed && later.failed();
-    for (name, value) in second.members() {
-        let of_the_later =
-            OF_THE_LATER.contains(&name) && (!tells_less || name == "providerReplay");
-        if role == Role::User || of_the_later {
-            whole.set(name, value);
-        }
-    }
-    for name in ["stopReason", "errorMessage"] {
-        if mixed && earlier.failed() && second.get(name).is_none() {
+    let mut whole = objects[0].clone();
+    // The whole must not count as failed because of a part: then all of it would be left out.
+    let tells_failure = ["stopReason", "errorMessage"];
+    if mixed && run[0].failed() {
+        for name in tells_failure {
             whole.remove(name);
         }
     }
-    if first.get("provenance") != second.get("provenance") {
+    for (message, object) in run.iter().zip(&objects).skip(1) {
+        for (name, value) in object.members() {
+            let counts = role == Role::User || OF_THE_LATER.contains(&name);
+            if counts && !(mixed && message.failed() && tells_failure.contains(&name)) {
+                whole.set(name, value);
+            }
+        }
+    }
+    let provenance = objects[0].get("provenance");
+    if objects
+        .iter()
+        .any(|object| object.get("provenance") != provenance)
+    {
         // It would tell of the whole what is true of a part only; the part from elsewhere is marked in its text.
         whole.remove("provenance");
     }
     whole.set("content", &content);
-    Some(whole.write())
+    whole.write()
 }
 
 /// What a message gives to the whole: its blocks, or of an answer that failed beside one that did not, that it failed.
