@@ -68,8 +68,9 @@ pub use migrate::{IdSeed, Migrated, migrate, stable_hash};
 pub use openclaw_interface::Role;
 pub use parse::{Line, LineReader, Transcript, Unread, parse, parse_line, parse_row};
 pub use prune::{
-    CACHE_TTL_ROW, Decisions, HistoryShare, Pruned, PrunedResults, Pruning, ResultBudget, Touch,
-    history_share, last_touch_ms, prune_history_images, prune_tool_results, truncate_tool_text,
+    CACHE_TTL_ROW, CLEARING_BETA, Decisions, HistoryShare, Pruned, PrunedResults, Pruning,
+    ResultBudget, Touch, caches_prompts, history_share, last_touch_ms, prune_history_images,
+    prune_tool_results, truncate_tool_text,
 };
 pub use repair::{MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_with};
 pub use replay::{

@@ -8,6 +8,7 @@ mod cap;
 mod images;
 mod keys;
 mod round;
+mod service;
 mod settings;
 mod shares;
 mod state;
@@ -20,6 +21,7 @@ use crate::message::Message;
 use crate::repair::Piece;
 
 pub use images::prune_history_images;
+pub use service::{CLEARING_BETA, caches_prompts};
 pub use settings::Pruning;
 pub use shares::{HistoryShare, history_share};
 pub use state::{CACHE_TTL_ROW, Decisions, Touch, last_touch_ms};

@@ -49,6 +49,11 @@ impl Pruning {
         })
     }
 
+    /// Patterns of the tools that are spared.
+    pub(super) fn denied(&self) -> &[String] {
+        &self.deny
+    }
+
     /// Whether results of a tool may be pruned.
     pub(super) fn covers(&self, tool: &str) -> bool {
         let tool = tool.trim().to_lowercase();
