@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The members of an object in the order written.
+#[derive(Clone)]
 pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
 impl<'a> Object<'a> {
@@ -52,12 +53,27 @@ impl<'a> Object<'a> {
         })
     }
 
+    /// The members as written: name and raw text.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
     /// Sets a member, in place or at the end.
     pub(crate) fn set(&mut self, key: &'a str, value: &'a str) {
         match self.0.iter_mut().rev().find(|(name, _)| name == key) {
             Some(member) => member.1 = value,
             None => self.0.push((Cow::Borrowed(key), value)),
         }
+    }
+
+    /// The object as compact JSON with a member set; the object itself stays as it is.
+    pub(crate) fn with(&self, key: &str, value: &str) -> String {
+        let at = self.0.iter().rposition(|(name, _)| name == key);
+        let members = self.0.iter().enumerate().map(|(index, (name, raw))| {
+            let raw = if Some(index) == at { value } else { raw };
+            (name.as_ref(), raw)
+        });
+        object(members.chain(at.is_none().then_some((key, value))))
     }
 
     /// Removes a member; whether there was one.

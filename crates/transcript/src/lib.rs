@@ -35,6 +35,8 @@
 
 #![forbid(unsafe_code)]
 
+mod base64;
+mod blocks;
 mod context;
 mod copy;
 mod cut;
@@ -45,7 +47,9 @@ mod json;
 mod message;
 mod migrate;
 mod parse;
+mod prune;
 mod repair;
+mod replay;
 mod row;
 mod scan;
 #[cfg(test)]
@@ -67,12 +71,21 @@ pub use openclaw_interface::Role;
 pub use parse::{
     Line, LineReader, MAX_LINE_BYTES, Transcript, Unread, parse, parse_line, parse_row,
 };
+pub use prune::{
+    CACHE_TTL_ROW, CLEARING_BETA, Decisions, HistoryShare, Pruned, PrunedResults, Pruning,
+    ResultBudget, Touch, caches_prompts, history_share, last_touch_ms, prune_history_images,
+    prune_tool_results, truncate_tool_text,
+};
 pub use repair::{
     Lead, MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_behind, pair_with,
 };
+pub use replay::{
+    CallIds, NativeIds, Policy, Reasoning, Replay, Replayed, Signatures, Target, TurnLimit,
+    for_request, limit_turns, normalize_history, replay, sanitize_history, turn_limit,
+};
 pub use row::{Parent, Row, RowKind};
 pub use scan::MAX_DEPTH;
-pub use tokens::{IMAGE_TOKENS, count, estimate, estimate_text};
+pub use tokens::{ContextTokens, IMAGE_TOKENS, context_tokens, count, estimate, estimate_text};
 pub use tree::{
     ActivePath, Growth, Link, Node, PathFault, PathFaultKind, PathScan, Tip, active_path, growth,
 };

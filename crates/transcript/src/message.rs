@@ -12,8 +12,8 @@ use openclaw_interface::Role;
 use crate::json::{self, Object};
 use crate::scan::{self, MAX_DEPTH};
 
-pub(crate) use call::read as read_call;
 pub use call::{BrokenCall, Call};
+pub(crate) use call::{RESULT_ID_FIELDS, read as read_call};
 pub(crate) use content::{Content, is_call, is_type};
 
 /// How deep a message may nest: one level less than the row it will stand in.

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod tests;
+mod usage;
 mod weight;
 
 use std::borrow::Cow;
@@ -11,7 +12,9 @@ use openclaw_interface::Role;
 use crate::json::Object;
 use crate::message::{Content, is_call};
 use crate::scan;
+pub use usage::{ContextTokens, context_tokens};
 use weight::Weight;
+pub(crate) use weight::of_char as char_units;
 
 /// What an image costs, in tokens, whatever its size and wherever its data is; other media cost the same.
 ///
@@ -58,6 +61,11 @@ pub fn estimate(message_json: &str) -> u64 {
 #[must_use]
 pub fn estimate_text(text: &str) -> u64 {
     Weight::of_text(text).tokens()
+}
+
+/// Weighted UTF-16 units of a text, four to a token: what the original measures characters in.
+pub(crate) fn text_units(text: &str) -> u64 {
+    text.chars().map(char_units).sum()
 }
 
 /// Something in a message that costs tokens.

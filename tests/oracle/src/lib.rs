@@ -20,6 +20,8 @@ mod import;
 mod migrations;
 mod pairs;
 mod parsing;
+mod prune;
+mod replay;
 mod round_trip;
 mod sequences;
 mod support;

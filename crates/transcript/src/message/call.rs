@@ -33,7 +33,7 @@ pub enum BrokenCall {
 }
 
 /// Where a result names its call; the first field that is there counts.
-pub(super) const RESULT_ID_FIELDS: [&str; 6] = [
+pub(crate) const RESULT_ID_FIELDS: [&str; 6] = [
     "toolCallId",
     "toolUseId",
     "tool_call_id",

@@ -16,7 +16,7 @@ pub(super) struct Weight(u64);
 
 impl Weight {
     pub(super) fn of_text(text: &str) -> Self {
-        Self(text.chars().map(of_char).sum())
+        Self(super::text_units(text))
     }
 
     pub(super) fn tokens(self) -> u64 {
@@ -35,7 +35,7 @@ impl Weight {
 }
 
 /// Units of a character, from what common tokenizers make of its script.
-fn of_char(c: char) -> u64 {
+pub(crate) fn of_char(c: char) -> u64 {
     match c {
         // Most text is ASCII.
         '\0'..='\u{10FF}' => 1,
