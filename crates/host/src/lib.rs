@@ -20,6 +20,7 @@
 
 mod ambient;
 mod check;
+pub mod compaction;
 mod guard;
 mod history;
 mod host;

@@ -66,7 +66,9 @@ pub use openclaw_interface::Role;
 pub use parse::{Line, LineReader, Transcript, Unread, parse, parse_line, parse_row};
 pub use repair::{MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_with};
 pub use row::{Parent, Row, RowKind};
-pub use said::{Said, is_displayed, is_error_result, is_runtime_carrier, said, sender, tool_name};
+pub use said::{
+    Said, has_blocks, is_displayed, is_error_result, is_runtime_carrier, said, sender, tool_name,
+};
 pub use scan::MAX_DEPTH;
 pub use tokens::{IMAGE_TOKENS, count, estimate, estimate_text};
 pub use tree::{ActivePath, Link, Node, PathFault, PathFaultKind, Tip, active_path, extends};

@@ -46,6 +46,14 @@ pub fn said(message: &Message) -> Vec<Said> {
     texts.map(|text| Said::Text(text.into_owned())).collect()
 }
 
+/// Whether the content is a list of blocks, not one text.
+#[must_use]
+pub fn has_blocks(message: &Message) -> bool {
+    let object = message.object();
+    let content = object.get("content");
+    content.is_some_and(|raw| raw.starts_with(['[', '{']))
+}
+
 /// Whether the message carries facts of the running program to the model, which are new in every request.
 #[must_use]
 pub fn is_runtime_carrier(message: &Message) -> bool {
@@ -164,6 +172,8 @@ mod tests {
         assert!(!is_runtime_carrier(&message(r#"{"role":"user"}"#)));
         assert!(!is_displayed(&message(carrier)));
         assert!(is_displayed(&message(r#"{"role":"user"}"#)));
+        assert!(!has_blocks(&message(r#"{"role":"user","content":"["}"#)));
+        assert!(has_blocks(&message(r#"{"role":"user","content":[]}"#)));
         assert!(is_error_result(&message(
             r#"{"role":"toolResult","isError":true}"#
         )));

@@ -14,6 +14,7 @@
 #![cfg(test)]
 #![forbid(unsafe_code)]
 
+mod compaction;
 mod faults;
 mod import;
 mod migrations;
