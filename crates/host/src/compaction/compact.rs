@@ -3,7 +3,7 @@
 use openclaw_transcript::{Message, Role, said};
 
 use super::ask;
-use super::audit::{AuditInput, audit, feedback};
+use super::audit::{AuditInput, Flaw, audit, feedback};
 use super::compose::{Behind, Required, compose, failures, recent_turns};
 use super::conversation::joined;
 use super::files::FileLists;
@@ -20,6 +20,7 @@ use super::run::Run;
 use super::settings::{CompactionRequest, CompactionSettings, CompactionWorld, Trigger};
 use super::structure::{SUMMARY_UNITS, structured_fallback};
 use super::summariser::{Summariser, SummaryError};
+use super::text::units;
 
 /// Messages at the end of what is folded whose identifiers a summary is held to.
 const IDENTIFIER_MESSAGES: usize = 10;
@@ -176,16 +177,20 @@ impl Job<'_> {
                 .unwrap_or_default(),
             files: files.tags(),
         };
-        let summary = self.accepted(run, draft, &behind)?;
-        let after = (self.world.count_tokens)(&summary).saturating_add(prepared.kept_tokens);
+        let (identifiers, ask) = (self.identifiers(), self.latest_ask());
+        let required = Required {
+            ask: ask.as_deref(),
+            identifiers: &identifiers,
+        };
+        let body = self.accepted(run, draft, &behind, &required)?;
+        let summary = match self.fitted(&body, behind, &required) {
+            Ok(summary) => summary,
+            Err(tokens) => return Ok(Outcome::Skipped(self.no_gain(tokens))),
+        };
+        let summary_tokens = (self.world.count_tokens)(&summary);
+        let after = summary_tokens.saturating_add(prepared.kept_tokens);
         if after >= self.input.tokens() {
-            return Ok(Outcome::Skipped(Skip::NothingToGain {
-                before_tokens: self
-                    .input
-                    .tokens()
-                    .saturating_add(self.request.fixed_tokens),
-                after_tokens: after.saturating_add(self.request.fixed_tokens),
-            }));
+            return Ok(Outcome::Skipped(self.no_gain(summary_tokens)));
         }
         let own_before = self
             .input
@@ -203,6 +208,15 @@ impl Job<'_> {
             folded_messages: prepared.folded().count(),
             extractive: run.summariser.is_extractive(),
         })))
+    }
+
+    fn no_gain(&self, summary_tokens: u64) -> Skip {
+        let fixed = self.request.fixed_tokens;
+        let after = summary_tokens.saturating_add(self.prepared.kept_tokens);
+        Skip::NothingToGain {
+            before_tokens: self.input.tokens().saturating_add(fixed),
+            after_tokens: after.saturating_add(fixed),
+        }
     }
 
     /// The summaries of whole turns and of a turn's start, as far as there is something to tell.
@@ -226,41 +240,26 @@ impl Job<'_> {
         Ok((draft, prefix))
     }
 
-    /// The final text; asks again while it fails its checks.
+    /// The final text, whatever its length; asks again while it fails its checks.
     fn accepted(
         &self,
         run: &mut Run<'_>,
         mut draft: Option<Draft>,
         behind: &Behind,
+        required: &Required<'_>,
     ) -> Result<String, CompactionErrorKind> {
-        let identifiers = self.identifiers();
-        let latest = self.latest_ask();
-        let required = Required {
-            ask: latest.as_deref(),
-            identifiers: &identifiers,
-        };
         for attempt in 1.. {
             // Nothing new was told: what was known stays. Case S-1.
             let body = draft.as_ref().map_or_else(
                 || structured_fallback(self.prepared.previous_summary),
                 |draft| draft.text.clone(),
             );
-            let summary = self.fitted(&body, behind, &required);
-            let sources: Vec<&str> = draft
-                .iter()
-                .flat_map(|draft| &draft.sources)
-                .map(String::as_str)
-                .collect();
-            let flaws = audit(&AuditInput {
-                structural: &summary,
-                summary: &body,
-                sources: &sources,
-                identifiers: &identifiers,
-                latest_ask: latest.as_deref(),
-                unresolved_ask: None,
-            });
-            if flaws.is_empty() || !self.settings.audit {
-                return Ok(summary);
+            let text = compose(&body, behind, required, SUMMARY_UNITS);
+            let sources = draft.iter().flat_map(|draft| &draft.sources);
+            let sources: Vec<&str> = sources.map(String::as_str).collect();
+            let flaws = self.flaws(&text, &body, &sources, required);
+            if flaws.is_empty() {
+                return Ok(body);
             }
             draft = match draft.take() {
                 Some(draft) if attempt < self.settings.attempts() => {
@@ -282,24 +281,56 @@ impl Job<'_> {
         unreachable!("the last attempt returns")
     }
 
-    /// The final text within its limits of units and tokens.
-    fn fitted(&self, body: &str, behind: &Behind, required: &Required<'_>) -> String {
+    /// The final text within its limits, or how many tokens it would have: what a limit cuts off a good summary is no
+    /// fault of the summariser.
+    fn fitted(&self, body: &str, behind: Behind, required: &Required<'_>) -> Result<String, u64> {
+        let whole = compose(body, &behind, required, SUMMARY_UNITS);
         let allowed = self.allowed_tokens();
+        let tokens = |text: &str| (self.world.count_tokens)(text);
+        if tokens(&whole) <= allowed {
+            return Ok(whole);
+        }
+        // Quotes go first: what they say was summarised too.
+        let behind = behind.without_quotes();
         let mut max = SUMMARY_UNITS;
-        let mut text = compose(body, behind, required, max);
+        let mut text = compose(body, &behind, required, max);
         for _ in 0..CUTS {
-            let tokens = (self.world.count_tokens)(&text);
-            if tokens <= allowed {
+            let size = tokens(&text);
+            if size <= allowed {
                 break;
             }
-            let units = super::text::units(&text).min(max) as u64;
-            let next = units.saturating_mul(allowed) / tokens.max(1);
+            let units = units(&text).min(max) as u64;
+            let next = units.saturating_mul(allowed) / size.max(1);
             max = usize::try_from(next)
                 .unwrap_or(max)
                 .min(max.saturating_sub(1));
-            text = compose(body, behind, required, max);
+            text = compose(body, &behind, required, max);
         }
-        text
+        if tokens(&text) <= allowed && self.flaws(&text, body, &[], required).is_empty() {
+            Ok(text)
+        } else {
+            Err(tokens(&whole))
+        }
+    }
+
+    fn flaws(
+        &self,
+        text: &str,
+        body: &str,
+        sources: &[&str],
+        required: &Required<'_>,
+    ) -> Vec<Flaw> {
+        if !self.settings.audit {
+            return Vec::new();
+        }
+        audit(&AuditInput {
+            structural: text,
+            summary: body,
+            sources,
+            identifiers: required.identifiers,
+            latest_ask: required.ask,
+            unresolved_ask: None,
+        })
     }
 
     /// Tokens the summary may have: what the budget leaves, and always less than its source. Case S-2.

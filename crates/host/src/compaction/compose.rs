@@ -64,6 +64,15 @@ pub(super) fn compose(body: &str, behind: &Behind, required: &Required<'_>, max:
 }
 
 impl Behind {
+    /// The same without what only repeats.
+    pub(super) fn without_quotes(self) -> Self {
+        Self {
+            recent_turns: String::new(),
+            failures: String::new(),
+            ..self
+        }
+    }
+
     fn write(&self, most: usize) -> String {
         let turn = self
             .turn_prefix
