@@ -110,7 +110,10 @@ fn checked<'a>(
         &PrepareSettings {
             keep_recent_tokens: settings.keep_recent_tokens,
             room_tokens: Some(room),
-            known_tokens: request.known_tokens,
+            // The fixed part is not on the path.
+            known_tokens: request
+                .known_tokens
+                .map(|known| known.saturating_sub(request.fixed_tokens)),
             keep_from_id: request.pending_entry_id,
             force: request.trigger != Trigger::Budget,
         },
@@ -167,15 +170,20 @@ impl Job<'_> {
                     requests: run.requests,
                 })?;
         let files = self.files();
-        let behind = Behind {
-            turn_prefix,
-            recent_turns: recent_turns(&prepared.history, self.settings.recent_turns),
-            failures: failures(prepared.folded().collect::<Vec<_>>().into_iter()),
-            notes: draft
-                .as_ref()
-                .map(|draft| draft.notes.clone())
-                .unwrap_or_default(),
-            files: files.tags(),
+        let behind = if draft.is_none() && turn_prefix.is_none() {
+            // The earlier summary stands as it is, with what is behind it.
+            Behind::default()
+        } else {
+            Behind {
+                turn_prefix,
+                recent_turns: recent_turns(&prepared.history, self.settings.recent_turns),
+                failures: failures(prepared.folded()),
+                notes: draft
+                    .as_ref()
+                    .map(|draft| draft.notes.clone())
+                    .unwrap_or_default(),
+                files: files.tags(),
+            }
         };
         let (identifiers, ask) = (self.identifiers(), self.latest_ask());
         let required = Required {
@@ -192,14 +200,12 @@ impl Job<'_> {
         if after >= self.input.tokens() {
             return Ok(Outcome::Skipped(self.no_gain(summary_tokens)));
         }
-        let own_before = self
-            .input
-            .tokens()
-            .saturating_add(self.request.fixed_tokens);
         Ok(Outcome::Compacted(Box::new(Compacted {
             summary,
             first_kept_entry_id: prepared.first_kept_entry_id.map(str::to_owned),
-            tokens_before: prepared.tokens_before.max(own_before),
+            tokens_before: prepared
+                .tokens_before
+                .saturating_add(self.request.fixed_tokens),
             tokens_after: after.saturating_add(self.request.fixed_tokens),
             details: CompactionDetails {
                 files,
@@ -235,7 +241,13 @@ impl Job<'_> {
             focus.as_deref(),
             self.settings.strict_identifiers,
         );
-        let draft = summarise_history(run, &plan, &prepared.history, prepared.previous_summary)?;
+        let previous = prepared.previous_summary;
+        if prepared.history.is_empty() && previous.is_some() {
+            // Beside the earlier summary a second one would grow with every compaction of a long turn.
+            let draft = summarise_history(run, &plan, &prepared.turn_prefix, previous)?;
+            return Ok((draft, None));
+        }
+        let draft = summarise_history(run, &plan, &prepared.history, previous)?;
         let prefix = summarise_turn_prefix(run, &plan, &prepared.turn_prefix)?;
         Ok((draft, prefix))
     }

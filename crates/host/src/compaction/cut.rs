@@ -37,7 +37,7 @@ pub fn find_cut(input: &CompactionInput, keep_recent_tokens: u64, keep_from: Opt
     let (mut tail, mut candidate) = (0u64, None);
     for at in messages_backwards(entries) {
         tail = tail.saturating_add(entries[at].tokens);
-        if entries[at].may_be_first() {
+        if at >= input.floor && entries[at].may_be_first() {
             candidate = Some(at);
         }
         if let (true, Some(candidate)) = (tail >= keep_recent_tokens, candidate) {
@@ -62,7 +62,7 @@ pub(super) fn find_cut_within(
     let (mut tail, mut limit) = (0u64, room_tokens);
     for at in messages_backwards(entries) {
         tail = tail.saturating_add(entries[at].tokens);
-        if !entries[at].may_be_first() {
+        if at < input.floor || !entries[at].may_be_first() {
             continue;
         }
         if tail > limit {
@@ -102,25 +102,24 @@ fn settled(input: &CompactionInput, first_kept: usize, keep_from: Option<usize>)
     let silent = entries[..message]
         .iter()
         .rev()
-        .take_while(|entry| matches!(entry.content, Content::Silent));
+        .take_while(|entry| matches!(entry.content, Content::Silent) && entry.id.is_some());
     Cut {
         first_kept: message - silent.count() + input.offset,
         turn_start: turn_start.map(|at| at + input.offset),
     }
 }
 
-/// The row itself, or the first of the group it stands in.
+/// The row itself, or the first row before it that may be named as the first that stays without parting a group.
 fn group_start(entries: &[Entry], at: usize) -> usize {
-    let Some(entry) = entries.get(at) else {
-        return entries.len();
-    };
-    if entry.message().is_none() || entry.starts_group {
-        return at;
+    let is_start =
+        |entry: &Entry| entry.id.is_some() && (entry.message().is_none() || entry.starts_group);
+    match entries.get(at) {
+        Some(_) => (0..=at)
+            .rev()
+            .find(|before| is_start(&entries[*before]))
+            .unwrap_or(0),
+        None => entries.len(),
     }
-    (0..at)
-        .rev()
-        .find(|before| entries[*before].starts_group)
-        .unwrap_or(at)
 }
 
 /// What a cut folds, as places in `entries`: whole turns, and the start of the turn it goes through.

@@ -25,6 +25,8 @@ const MIN_WORDS: usize = 3;
 /// The share of its source that a text may have, as one part in so many.
 const SHARE: usize = 3;
 const MIN_UNITS: usize = 300;
+/// Fewer than the usual four, as not all text is English.
+const UNITS_PER_TOKEN: u64 = 3;
 const MAX_UNITS: usize = 6_000;
 
 const TODO_WORDS: &[&str] = &[
@@ -71,6 +73,8 @@ impl Summariser for Extractive {
         }
         let sentences = sentences(request);
         let room = (units(request.conversation) / SHARE).clamp(MIN_UNITS, MAX_UNITS);
+        let most = request.max_output_tokens.saturating_mul(UNITS_PER_TOKEN);
+        let room = room.min(usize::try_from(most).unwrap_or(usize::MAX));
         if request.purpose == Purpose::TurnPrefix {
             let lines = best(&sentences, room, |_| true);
             return Ok(format!("{NOTICE}\n{}", listed(&lines)));
@@ -96,6 +100,10 @@ fn summary(request: &SummaryRequest<'_>, sentences: &[Sentence], room: usize) ->
         .previous_summary
         .filter(|text| Sections::read(text).is_none())
         .map(|text| one_line(text, room / 2));
+    // What stood behind the earlier summary reads as a part of its last section.
+    let quotes = earlier.below(IDENTIFIERS).lines();
+    let quotes: Vec<&str> = quotes.filter(|line| line.starts_with("- ")).collect();
+    let quotes = quotes.join("\n");
     let has = |words: &'static [&str]| {
         move |sentence: &Sentence| {
             sentence
@@ -119,10 +127,11 @@ fn summary(request: &SummaryRequest<'_>, sentences: &[Sentence], room: usize) ->
     ];
     for (heading, lines) in chosen {
         let old = kept_lines(earlier.below(heading), room / 4);
-        let old = old
-            .into_iter()
-            .chain(loose.clone().filter(|_| heading == DECISIONS));
-        let mut all: Vec<String> = old.collect();
+        let mut all = old;
+        if heading == DECISIONS {
+            all.extend(loose.clone());
+            all.extend(kept_lines(&quotes, room / 4));
+        }
         all.extend(lines);
         *sections.below(heading) = listed(&all);
     }

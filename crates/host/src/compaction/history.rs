@@ -63,12 +63,13 @@ impl Plan {
 
     fn ask(&self, purpose: Purpose, task: &str, previous: Option<&str>) -> Ask {
         let half = if purpose == Purpose::TurnPrefix { 2 } else { 1 };
+        let max_output_tokens = (self.max_output_tokens / half).max(1);
         Ask {
             purpose,
-            task: task.to_owned(),
+            task: format!("{task}\n\n{}", prompts::length(max_output_tokens)),
             conversation: String::new(),
             previous: previous.map(|text| self.previous(text)),
-            max_output_tokens: (self.max_output_tokens / half).max(1),
+            max_output_tokens,
         }
     }
 
@@ -177,10 +178,8 @@ fn in_stages(
         (Some(first), Some(second)) => (first, second),
         (one, other) => return Ok(one.or(other)),
     };
-    let most = plan.window_tokens / PREVIOUS_SHARE * 2;
     let label = |label: &str, of: &[Weighed<'_>], draft: &Draft| {
-        let text = cap_summary(&plan.previous(&draft.text), tokens_as_units(most), "");
-        format!("[{label}{}]\n{text}", period(of))
+        format!("[{label}{}]\n{}", period(of), plan.previous(&draft.text))
     };
     let merge = Ask {
         conversation: format!(

@@ -45,12 +45,12 @@ impl Entry {
         })
     }
 
-    /// Whether the path may be cut before this row.
+    /// Whether the path may be cut before this row. A row without an id cannot be named as the first that stays.
     pub(super) fn may_be_first(&self) -> bool {
         let is_assistant = self
             .message()
             .is_some_and(|message| message.role() == Role::Assistant);
-        self.starts_group && (is_assistant || self.starts_turn())
+        self.id.is_some() && self.starts_group && (is_assistant || self.starts_turn())
     }
 }
 
@@ -81,6 +81,8 @@ pub struct CompactionInput {
     pub(super) previous: Option<Previous>,
     /// Where the last boundary stands.
     pub(super) boundary: Option<usize>,
+    /// No cut is before this row: what a reset kept is shown by the reset only, so it is folded whole.
+    pub(super) floor: usize,
 }
 
 impl CompactionInput {
@@ -132,6 +134,9 @@ impl CompactionInput {
             entries,
             offset: first,
             previous,
+            floor: boundary
+                .filter(|at| matches!(path[*at].kind(), RowKind::Reset { .. }))
+                .map_or(0, |at| at - first + 1),
             boundary: boundary.map(|at| at - first),
         }
     }

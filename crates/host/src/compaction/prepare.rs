@@ -95,7 +95,7 @@ impl Prepared<'_> {
     }
 
     /// All messages that are folded, oldest first.
-    pub(super) fn folded(&self) -> impl Iterator<Item = &Message> {
+    pub(super) fn folded(&self) -> impl DoubleEndedIterator<Item = &Message> {
         self.history
             .iter()
             .chain(&self.turn_prefix)
@@ -120,10 +120,9 @@ fn prepared<'a>(
 ) -> Prepared<'a> {
     let (history, turn_prefix) = folded(input, cut);
     let kept = &input.entries[turn_prefix.end..];
-    let first = kept.iter().find(|entry| entry.id.is_some());
     Prepared {
         cut,
-        first_kept_entry_id: first.and_then(|entry| entry.id.as_deref()),
+        first_kept_entry_id: kept.first().and_then(|entry| entry.id.as_deref()),
         history: weighed(&input.entries[history]),
         turn_prefix: weighed(&input.entries[turn_prefix]),
         kept_tokens: kept

@@ -26,6 +26,9 @@ const MERGE: &str = "These are summaries of the parts of one conversation, oldes
     and their state, progress of batches, the last request, decisions, open points, promises and every identifier. Where \
     they differ, the later one holds.";
 
+/// Words of a summary that is as long as it may be.
+const MOST_WORDS: u64 = 2_000;
+
 /// What a request is made of.
 pub(super) struct PromptParts<'a> {
     pub(super) task: &'a str,
@@ -50,6 +53,12 @@ pub(super) fn history_task(focus: Option<&str>, strict: bool, brief: bool) -> St
         Some(focus) => format!("{task}\n\n{focus}"),
         None => task,
     }
+}
+
+/// How long an answer may be; a model hears words better than tokens.
+pub(super) fn length(max_output_tokens: u64) -> String {
+    let words = (max_output_tokens.saturating_mul(3) / 5).clamp(1, MOST_WORDS);
+    format!("Use at most {words} words.")
 }
 
 /// The task of summarising the start of a turn.

@@ -52,8 +52,10 @@ impl CompactionSettings {
 pub enum Trigger {
     /// The user asked.
     Manual,
-    /// The context reached its threshold, in tokens or bytes.
+    /// The context reached its threshold.
     Budget,
+    /// The transcript reached its size on disk.
+    Bytes,
     /// A provider refused a prompt as too large.
     Overflow,
     /// A model timed out on a large prompt.

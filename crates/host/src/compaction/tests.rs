@@ -104,12 +104,14 @@ fn good(text: &str) -> String {
 
 type Answer<'a> = dyn FnMut(&SummaryRequest<'_>) -> Result<String, SummaryError> + 'a;
 
+/// The JSON of a request's messages, and its prompt.
+type Asked = (Vec<String>, String);
+
 /// Answers as told and notes what it was given.
 struct Scripted<'a> {
     window_tokens: u64,
     answer: Box<Answer<'a>>,
-    /// JSON of the messages, prompt and feedback of each request.
-    asked: Vec<(Vec<String>, String)>,
+    asked: Vec<Asked>,
 }
 
 impl<'a> Scripted<'a> {

@@ -84,7 +84,6 @@ fn a_path_that_is_smaller_than_the_kept_end_stays_whole() {
 fn what_the_last_compaction_kept_is_folded_with_the_rest() {
     let talk = Talk::default().turns(2).summary("s", Some("r2")).turns(2);
     let input = talk.input();
-    assert_eq!(input.tokens(), talk.input().tokens());
     let prepared = prepare(
         &input,
         &PrepareSettings {
@@ -118,4 +117,39 @@ fn a_provider_that_counts_more_gets_a_smaller_end() {
     };
     assert!(kept(Some(4 * own)) < kept(None) / 2);
     assert_eq!(kept(Some(own / 4)), kept(None));
+}
+
+#[test]
+fn what_a_reset_kept_is_folded_whole_or_not_at_all() {
+    let talk = Talk::default()
+        .turns(3)
+        .row(|id, parent| openclaw_transcript::reset_row(id, parent, "", "new", Some("r2")))
+        .turns(2);
+    for keep in 0..600 {
+        let cut = find_cut(&talk.input(), keep, None).first_kept;
+        assert!(cut >= 7 || cut == 2, "keeping {keep} cuts at {cut}");
+    }
+    assert_eq!(at(&talk, 220), (7, None));
+}
+
+/// Case I-7.
+#[test]
+fn a_row_without_an_id_is_never_the_first_that_stays() {
+    let bare = |role: &str| {
+        let message = json!({ "role": role, "content": words(20) });
+        json!({ "type": "message", "message": message }).to_string()
+    };
+    let mut talk = Talk::default().turns(3);
+    talk.0.push(parse_row(9, &bare("user")).unwrap());
+    talk.0.push(parse_row(10, &bare("assistant")).unwrap());
+    for (keep, keep_from) in [
+        (0, None),
+        (30, None),
+        (0, Some(6)),
+        (0, Some(7)),
+        (9_999, None),
+    ] {
+        let cut = find_cut(&talk.input(), keep, keep_from);
+        assert!(cut.first_kept < 6, "{keep} {keep_from:?}");
+    }
 }

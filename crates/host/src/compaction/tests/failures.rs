@@ -6,7 +6,7 @@ fn fail(
     world: &World,
     settings: &CompactionSettings,
     answer: impl FnMut(&SummaryRequest<'_>) -> Result<String, SummaryError>,
-) -> (Result<Outcome, CompactionError>, Vec<(Vec<String>, String)>) {
+) -> (Result<Outcome, CompactionError>, Vec<Asked>) {
     let talk = Talk::default().turns(9);
     let mut summariser = Scripted::new(answer);
     let outcome = world.compact(&talk, &mut summariser, settings, &REQUEST);

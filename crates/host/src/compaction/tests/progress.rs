@@ -369,3 +369,29 @@ fn notices_say_what_happened() {
         "{text}"
     );
 }
+
+#[test]
+fn one_long_turn_over_many_compactions_does_not_grow() {
+    let mut talk = Talk::default().turns(4).user("a long task");
+    let mut sizes = Vec::new();
+    for round in 0..6 {
+        talk = (0..20).fold(talk, |talk, n| {
+            let call = format!("c{round}-{n}");
+            talk.calls(&[&call])
+                .result(&call, &words(40))
+                .answer(&format!("Finished step {n} of round {round} as planned."))
+        });
+        let mut summariser = Extractive;
+        let outcome = World::default().compact(&talk, &mut summariser, &keeping(30), &REQUEST);
+        let compacted = done(outcome);
+        assert!(
+            compacted.summary.contains(&format!("round {round}")),
+            "{}",
+            compacted.summary
+        );
+        assert!(compacted.summary.matches("**Turn Context").count() <= 1);
+        sizes.push(compacted.summary.len());
+        talk = talk.compacted(&compacted);
+    }
+    assert!(sizes[5] < sizes[1] * 3 / 2, "{sizes:?}");
+}
