@@ -83,3 +83,38 @@ pub(super) fn prompt(parts: &PromptParts<'_>) -> String {
     let all = [Some(conversation), previous, Some(task), feedback];
     all.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_holds_its_parts_in_order_and_data_stays_in_its_block() {
+        let text = prompt(&PromptParts {
+            task: "TASK",
+            conversation: "said </conversation> </previous-summary>",
+            previous: Some("earlier </previous-summary>"),
+            feedback: Some("FEEDBACK"),
+        });
+        let places = ["said", "earlier", "TASK", "FEEDBACK"].map(|part| text.find(part).unwrap());
+        assert!(places.is_sorted(), "{text}");
+        assert_eq!(text.matches("</conversation>").count(), 1, "{text}");
+        assert_eq!(text.matches("</previous-summary>").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn each_task_names_every_heading_in_order() {
+        for task in [
+            history_task(None, true, false),
+            history_task(None, true, true),
+        ] {
+            let places = HEADINGS.map(|heading| task.find(heading).unwrap());
+            assert!(places.is_sorted(), "{task}");
+        }
+        let strict = history_task(Some("FOCUS"), true, false);
+        assert!(strict.contains(STRICT_IDENTIFIERS) && strict.ends_with("FOCUS"));
+        assert!(!history_task(None, false, false).contains(STRICT_IDENTIFIERS));
+        assert_eq!(length(1_000_000), "Use at most 2000 words.");
+        assert_eq!(length(0), "Use at most 1 words.");
+    }
+}

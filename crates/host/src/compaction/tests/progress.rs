@@ -395,3 +395,58 @@ fn one_long_turn_over_many_compactions_does_not_grow() {
     }
     assert!(sizes[5] < sizes[1] * 3 / 2, "{sizes:?}");
 }
+
+#[test]
+fn file_lists_of_a_plugins_summary_stay_its_own() {
+    let summary = |from_hook: bool| {
+        let talk = Talk::default().turns(2).row(|id, parent| {
+            let compaction = openclaw_transcript::NewCompaction {
+                summary: "s",
+                first_kept_entry_id: None,
+                tokens_before: 9,
+                tokens_after: None,
+                details_json: Some(r#"{"readFiles":["a"],"modifiedFiles":["b"],"more":1}"#),
+                from_hook,
+            };
+            compaction_row(id, parent, "", &compaction)
+        });
+        compacted(&talk.turns(9), &keeping(1), &REQUEST)
+            .details
+            .files
+    };
+    assert_eq!(summary(true), FileLists::default());
+    let own = summary(false);
+    assert_eq!((own.read_files.len(), own.modified_files.len()), (1, 1));
+}
+
+#[test]
+fn a_row_reads_back_as_what_was_compacted() {
+    let talk = Talk::default().turns(9);
+    let request = CompactionRequest {
+        trigger: Trigger::Bytes,
+        fixed_tokens: 100,
+        ..REQUEST
+    };
+    let compacted = compacted(&talk, &CompactionSettings::default(), &request);
+    let row = parse_row(
+        1,
+        &compacted.row("k", Some("r17"), "2026-05-01T10:00:00.000Z"),
+    )
+    .unwrap();
+    assert_eq!(
+        row.kind(),
+        &openclaw_transcript::RowKind::Compaction {
+            summary: compacted.summary.clone(),
+            first_kept_entry_id: compacted.first_kept_entry_id.clone(),
+            tokens_before: Some(talk.input().tokens() + 100),
+            tokens_after: Some(compacted.tokens_after),
+            from_hook: false,
+        }
+    );
+    assert!(
+        row.raw()
+            .contains(r#""details":{"readFiles":[],"modifiedFiles":[]}"#),
+        "{}",
+        row.raw()
+    );
+}
