@@ -25,10 +25,15 @@ pub fn is_conversation(messages: &[&Message], index: usize) -> bool {
 }
 
 /// Whether any message is conversation. Linear: a result only counts through a message that counts itself.
-pub(super) fn holds_conversation(messages: &[&Message]) -> bool {
+fn holds_conversation(messages: &[&Message]) -> bool {
     messages
         .iter()
         .any(|message| message.role() != Role::ToolResult && is_said(message))
+}
+
+/// Whether messages hold conversation, or work of tools that was started by some.
+pub(super) fn is_worth_telling(messages: &[&Message]) -> bool {
+    holds_conversation(messages) || messages.iter().any(|it| it.role() == Role::ToolResult)
 }
 
 fn is_said(message: &Message) -> bool {

@@ -1,5 +1,6 @@
 //! Whole compactions, with a summariser that does as told and a clock that stands still.
 
+mod carried;
 mod coverage;
 mod cuts;
 mod failures;
