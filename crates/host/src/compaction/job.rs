@@ -73,9 +73,6 @@ impl Job<'_> {
         };
         let summary_tokens = (self.world.count_tokens)(&summary);
         let after = summary_tokens.saturating_add(prepared.kept_tokens);
-        if after >= self.input.tokens() {
-            return Ok(Outcome::Skipped(self.no_gain(summary_tokens)));
-        }
         Ok(Outcome::Compacted(Box::new(Compacted {
             summary,
             first_kept_entry_id: prepared.first_kept_entry_id.map(str::to_owned),
@@ -91,7 +88,7 @@ impl Job<'_> {
                     .and_then(|id| facts::pending_request(self.input, id)),
             },
             folded_messages: prepared.folded().count(),
-            extractive: run.summariser.is_extractive(),
+            extractive: run.summariser.is_extractive() && run.requests > 0,
         })))
     }
 
@@ -172,7 +169,7 @@ impl Job<'_> {
         unreachable!("the last attempt returns")
     }
 
-    /// The final text within its limits, or how many tokens it would have: what a limit cuts off a good summary is no
+    /// The final text, smaller than what it stands for, or how many tokens it would have: what a limit cuts off a good summary is no
     /// fault of the summariser.
     fn fitted(&self, body: &str, behind: Behind, required: &Required<'_>) -> Result<String, u64> {
         let whole = compose(body, &behind, required, SUMMARY_UNITS);
