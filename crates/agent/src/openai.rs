@@ -3,7 +3,6 @@
 mod answer;
 mod exchange;
 mod failure;
-mod overflow;
 mod settings;
 mod sse;
 mod stream;

@@ -22,6 +22,7 @@ mod ambient;
 mod background;
 mod cancel;
 mod check;
+pub mod compaction;
 mod desk;
 mod guard;
 mod handover;

@@ -51,6 +51,7 @@ mod prune;
 mod repair;
 mod replay;
 mod row;
+mod said;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -84,6 +85,9 @@ pub use replay::{
     for_request, limit_turns, normalize_history, replay, sanitize_history, turn_limit,
 };
 pub use row::{Parent, Row, RowKind};
+pub use said::{
+    Said, has_blocks, is_displayed, is_error_result, is_runtime_carrier, said, sender, tool_name,
+};
 pub use scan::MAX_DEPTH;
 pub use tokens::{ContextTokens, IMAGE_TOKENS, context_tokens, count, estimate, estimate_text};
 pub use tree::{

@@ -14,6 +14,7 @@
 #![cfg(test)]
 #![forbid(unsafe_code)]
 
+mod compaction;
 mod delta;
 mod faults;
 mod import;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use openclaw_host::ModelErrorKind;
+use openclaw_host::compaction::is_overflow;
 use serde_json::Value;
 
-use super::overflow::is_overflow;
 use crate::surrogates::heal_half_surrogates;
 
 /// A request that came to nothing.

@@ -2,8 +2,9 @@
 
 use openclaw_interface::Role;
 
-use crate::json::{self, Object};
+use crate::json::Object;
 use crate::message::{Content, is_call, is_type};
+use crate::said::sender_of;
 
 const UNITS_PER_TOKEN: u64 = 4;
 const IMAGE_UNITS: u64 = 8000;
@@ -90,7 +91,7 @@ pub(super) fn message(message_json: &str) -> Weight {
         }
     }
     if role == Role::User {
-        weight.add_text(sender(&message));
+        weight.add_text(sender_of(&message).map(|sender| format!(" sender={sender}")));
     }
     weight
 }
@@ -124,24 +125,4 @@ fn heard_blocks(weight: &mut Weight, blocks: &[Object<'_>]) {
     if images || others {
         weight.add(Weight(NOTES_UNITS));
     }
-}
-
-/// The sender as a summary input names it.
-fn sender(message: &Object<'_>) -> Option<String> {
-    let facts = Object::read(message.get("__openclaw")?).ok()?;
-    let fields = [
-        ("senderId", "id"),
-        ("senderName", "name"),
-        ("senderUsername", "username"),
-    ];
-    let members: Vec<_> = fields
-        .into_iter()
-        .filter_map(|(field, key)| Some((key, json::quote(&facts.filled(field)?))))
-        .collect();
-    (!members.is_empty()).then(|| {
-        format!(
-            " sender={}",
-            json::object(members.iter().map(|(key, value)| (*key, value.as_str())))
-        )
-    })
 }

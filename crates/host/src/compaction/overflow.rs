@@ -1,4 +1,6 @@
-//! How servers say that a prompt is too large.
+//! How servers say that a prompt is too large, and how large it was.
+
+use crate::model::{Stop, Usage};
 
 /// Wordings, lower case; the pieces of one stand in this order, with anything between.
 ///
@@ -48,7 +50,12 @@ const WORDINGS: &[&[&str]] = &[
 const WITH_LIMIT: &[&str] = &["exceeds the limit of ", "maximum prompt length is "];
 
 /// Whether a server's words mean that the prompt is too large. Rate limits that count tokens do not.
-pub(super) fn is_overflow(said: &str) -> bool {
+///
+/// The one rule for every place that meets an error of a provider.
+///
+/// Source: compaction, "Overflow wordings".
+#[must_use]
+pub fn is_overflow(said: &str) -> bool {
     let said = said.to_lowercase();
     let is_rate_limit = ["throttling error:", "service unavailable:"]
         .iter()
@@ -65,6 +72,50 @@ pub(super) fn is_overflow(said: &str) -> bool {
             || WITH_LIMIT
                 .iter()
                 .any(|words| contains_with_number(&said, words)))
+}
+
+/// How many tokens the refused prompt had, where the server says so.
+#[must_use]
+pub fn observed_tokens(said: &str) -> Option<u64> {
+    let said = said.to_lowercase();
+    let after = |words: &str| {
+        let (_, rest) = said.split_once(words)?;
+        leading_number(rest)
+    };
+    let sum = || {
+        let (_, rest) = said.split_once("exceed context limit: ")?;
+        let (prompt, rest) = (leading_number(rest)?, rest.split_once(" + ")?.1);
+        prompt.checked_add(leading_number(rest)?)
+    };
+    after("prompt is too long: ")
+        .or_else(|| after("resulted in "))
+        .or_else(|| after("you requested "))
+        .or_else(sum)
+}
+
+/// Whether an answer shows that the server cut the prompt without a word: more prompt tokens than the window holds, or
+/// a window so full that not one token was left to answer with.
+///
+/// Source: compaction, "Overflow wordings".
+#[must_use]
+pub fn is_silent_overflow(stop: Stop, usage: Usage, window_tokens: u64) -> bool {
+    let prompt = [usage.cache_read_tokens, usage.cache_write_tokens]
+        .into_iter()
+        .fold(usage.input_tokens, u64::saturating_add);
+    match stop {
+        Stop::Stop => prompt > window_tokens,
+        Stop::Length => {
+            usage.output_tokens == 0 && u128::from(prompt) * 100 >= u128::from(window_tokens) * 99
+        }
+        Stop::ToolUse => false,
+    }
+}
+
+fn leading_number(text: &str) -> Option<u64> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    text[..end].parse().ok()
 }
 
 fn contains_in_order(said: &str, pieces: &[&str]) -> bool {
@@ -120,5 +171,51 @@ mod tests {
         );
         check("internal error", false);
         check("", false);
+    }
+
+    #[test]
+    fn the_size_is_read_where_the_server_says_it() {
+        let check = |said: &str, expected| assert_eq!(observed_tokens(said), expected, "{said}");
+        check("Prompt is too long: 9001 tokens > 9000 maximum", Some(9001));
+        check(
+            "However, your messages resulted in 9001 tokens.",
+            Some(9001),
+        );
+        check(
+            "you requested 9002 tokens (9000 in the messages, 2 in the completion)",
+            Some(9002),
+        );
+        check(
+            "input length and `max_tokens` exceed context limit: 9000 + 2 > 9001",
+            Some(9002),
+        );
+        check("exceed context limit: 9000", None);
+        check("prompt is too long: very", None);
+        check("exceed context limit: 18446744073709551615 + 1 > 2", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_prompt_cut_without_a_word_is_noticed() {
+        let usage = |input_tokens, output_tokens, cache_read_tokens| Usage {
+            input_tokens,
+            output_tokens,
+            cache_read_tokens,
+            cache_write_tokens: 0,
+        };
+        let check = |stop, usage, expected| {
+            assert_eq!(
+                is_silent_overflow(stop, usage, 1000),
+                expected,
+                "{stop:?} {usage:?}"
+            );
+        };
+        check(Stop::Stop, usage(1000, 5, 0), false);
+        check(Stop::Stop, usage(900, 5, 101), true);
+        check(Stop::Length, usage(990, 0, 0), true);
+        check(Stop::Length, usage(989, 0, 0), false);
+        check(Stop::Length, usage(990, 1, 0), false);
+        check(Stop::ToolUse, usage(u64::MAX, 0, u64::MAX), false);
+        check(Stop::Stop, usage(u64::MAX, 0, u64::MAX), true);
     }
 }
