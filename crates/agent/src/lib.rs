@@ -37,16 +37,35 @@
 
 #![forbid(unsafe_code)]
 
+mod bootstrap;
 mod content;
+mod directives;
+mod format;
 mod line;
 mod offline;
 mod openai;
 mod secret;
 mod surrogates;
 mod system_prompt;
+mod tools;
+mod utf16;
+mod workspace;
 
+pub use bootstrap::{
+    BootstrapFault, BootstrapFile, BootstrapLimits, BudgetAnalysis, CutCause, Edition, FileBudget,
+    FileText, Injected, Injection, TruncationNotice, WarningMode, analyze_budget, inject,
+    read_bootstrap_files, truncation_notice,
+};
+pub use directives::{
+    Directives, Elevated, ExecAsk, ExecDirective, ExecHost, ExecOption, ExecSecurity, Fast,
+    Leveled, ModelDirective, ModelScope, QueueDirective, QueueDrop, QueueMode, Reasoning, Shortcut,
+    Thinking, Trace, Verbose, take_directives, take_shortcut, take_status,
+};
+pub use format::format_token_count;
 pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
 pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind, Wait};
 pub use secret::{ApiKey, Header};
 pub use surrogates::heal_half_surrogates;
 pub use system_prompt::{PromptFacts, system_prompt};
+pub use tools::{IsCancelled, TOOL_NAMES, ToolSet, ToolSettings, schema_chars};
+pub use workspace::{AccessError, Workspace};

@@ -14,7 +14,10 @@
 #![cfg(test)]
 #![forbid(unsafe_code)]
 
+mod bootstrap;
+mod directives;
 mod faults;
+mod formats;
 mod import;
 mod migrations;
 mod pairs;
