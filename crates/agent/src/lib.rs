@@ -24,8 +24,8 @@
 //! use openclaw_agent::{OfflineModel, PromptFacts, system_prompt};
 //! use openclaw_host::{Block, Model, ModelRequest};
 //!
-//! let facts = PromptFacts { workspace_dir: "/ws", tools: &[], now: "Monday, 30 November 2026" };
-//! let prompt = system_prompt(&facts).with_addition(None);
+//! let facts = PromptFacts { workspace_dir: "/ws", ..PromptFacts::default() };
+//! let prompt = system_prompt(&facts).prompt.with_addition(None);
 //! let message = r#"{"role":"user","content":"Hello"}"#;
 //! let request = ModelRequest { system_prompt: &prompt, messages: &[message], tools: &[], is_cancelled: &|| false };
 //!
@@ -45,6 +45,7 @@ mod line;
 mod offline;
 mod openai;
 mod secret;
+mod skills;
 mod surrogates;
 mod system_prompt;
 mod tools;
@@ -65,7 +66,11 @@ pub use format::format_token_count;
 pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
 pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind, Wait};
 pub use secret::{ApiKey, Header};
+pub use skills::{
+    Skill, SkillCatalogue, SkillFault, SkillFaultKind, SkillLimits, SkillRoot, find_skills,
+    skill_catalogue,
+};
 pub use surrogates::heal_half_surrogates;
-pub use system_prompt::{PromptFacts, system_prompt};
+pub use system_prompt::{BuiltPrompt, PromptFacts, PromptSection, SectionKind, system_prompt};
 pub use tools::{IsCancelled, TOOL_NAMES, ToolSet, ToolSettings, schema_chars};
 pub use workspace::{AccessError, Workspace};

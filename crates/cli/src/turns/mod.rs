@@ -94,13 +94,14 @@ impl Turns {
 
     fn system_prompt(&self) -> SystemPrompt {
         let now = jiff::ZonedDateTime::now()
-            .strftime("%A, %-d %B %Y")
+            .strftime("Current date: %A, %-d %B %Y")
             .to_string();
         system_prompt(&PromptFacts {
             workspace_dir: &self.workspace.display().to_string(),
-            tools: &[],
-            now: &now,
+            date: &[now],
+            ..PromptFacts::default()
         })
+        .prompt
     }
 }
 
