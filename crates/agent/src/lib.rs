@@ -64,7 +64,7 @@ pub use directives::{
 };
 pub use format::format_token_count;
 pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
-pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind, Wait};
+pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind};
 pub use secret::{ApiKey, Header};
 pub use skills::{
     Skill, SkillCatalogue, SkillFault, SkillFaultKind, SkillLimits, SkillRoot, find_skills,

@@ -12,39 +12,29 @@ mod tests;
 mod wire;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use openclaw_host::{Model, ModelError, ModelInfo, ModelReply, ModelRequest};
 
 use crate::line::one_line;
 use exchange::{Exchange, Line};
-use failure::{Failure, Retry};
+use failure::Failure;
 
 pub use settings::{OpenAiSettings, SettingsError, SettingsErrorKind};
 
 /// The dialect's name in [`ModelInfo::api`].
 pub const OPENAI_API: &str = "openai-completions";
 
-/// Waits; called between two tries, in short steps. `Box::new(std::thread::sleep)` outside of tests.
-pub type Wait = Box<dyn FnMut(Duration) + Send>;
-
-const MAX_ATTEMPTS: u32 = 3;
-const FIRST_BACKOFF: Duration = Duration::from_millis(500);
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(30);
-const WAIT_STEP: Duration = Duration::from_millis(50);
 const REASON_CHARS: usize = 300;
 
 /// A model behind an OpenAI-compatible server.
 ///
-/// Streams; a server that answers in one piece is understood too. A server error (5xx), a connection that broke
-/// before the server answered, and a rate limit that ends within 30 s are tried again, twice at most. Nothing is tried
-/// again once a part of an answer has come. Redirects are not followed. The proxy that the usual environment variables
+/// Streams; a server that answers in one piece is understood too. A request is made once: whether it is made again is
+/// for the host to decide. Redirects are not followed. The proxy that the usual environment variables
 /// name is used, except for a server on this machine.
 pub struct OpenAiModel {
     info: ModelInfo,
     line: Line,
     accepts_images: bool,
-    wait: Wait,
 }
 
 impl OpenAiModel {
@@ -53,7 +43,7 @@ impl OpenAiModel {
     /// # Errors
     ///
     /// When the base URL, the key or a header cannot be used.
-    pub fn new(settings: OpenAiSettings, wait: Wait) -> Result<Self, SettingsError> {
+    pub fn new(settings: OpenAiSettings) -> Result<Self, SettingsError> {
         let line = Line::new(&settings)?;
         let info = ModelInfo {
             provider: settings.provider,
@@ -66,7 +56,6 @@ impl OpenAiModel {
             info,
             line,
             accepts_images: settings.accepts_images,
-            wait,
         })
     }
 
@@ -76,36 +65,8 @@ impl OpenAiModel {
         on_text: &mut dyn FnMut(&str),
     ) -> Result<ModelReply, Failure> {
         let body: Arc<str> = wire::body(&self.info, request, self.accepts_images)?.into();
-        let mut attempt = 1;
-        loop {
-            let exchange = Exchange::start(&self.line, Arc::clone(&body));
-            let failure = match stream::read(exchange, request.is_cancelled, on_text) {
-                Ok(reply) => return Ok(reply),
-                Err(failure) => failure,
-            };
-            let Some(wait) = failure.wait_before_retry(attempt) else {
-                return Err(failure);
-            };
-            tracing::debug!(attempt, reason = ?failure.kind, "model request is tried again");
-            self.pause(wait, request.is_cancelled)?;
-            attempt += 1;
-        }
-    }
-
-    fn pause(
-        &mut self,
-        mut left: Duration,
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<(), Failure> {
-        while !left.is_zero() {
-            if is_cancelled() {
-                return Err(Failure::cancelled());
-            }
-            let step = left.min(WAIT_STEP);
-            (self.wait)(step);
-            left -= step;
-        }
-        Ok(())
+        let exchange = Exchange::start(&self.line, body);
+        stream::read(exchange, request.is_cancelled, on_text)
     }
 
     fn error(&self, failure: &Failure) -> ModelError {
@@ -142,19 +103,5 @@ impl std::fmt::Debug for OpenAiModel {
         f.debug_struct("OpenAiModel")
             .field("info", &self.info)
             .finish_non_exhaustive()
-    }
-}
-
-impl Failure {
-    /// How long to wait before the next attempt; `None` when there is none.
-    fn wait_before_retry(&self, attempt: u32) -> Option<Duration> {
-        if attempt >= MAX_ATTEMPTS {
-            return None;
-        }
-        match self.retry {
-            Retry::Never => None,
-            Retry::Soon => Some(FIRST_BACKOFF * 2_u32.pow(attempt - 1)),
-            Retry::After(wait) => Some(wait).filter(|wait| *wait <= LONGEST_RETRY_AFTER),
-        }
     }
 }

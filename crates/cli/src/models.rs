@@ -6,66 +6,93 @@ use openclaw_agent::{
     ApiKey, Header, OFFLINE_PROVIDER, OPENAI_API, OfflineModel, OpenAiModel, OpenAiSettings,
 };
 use openclaw_config::{Model as ModelConfig, ModelRef, Models, Provider};
-use openclaw_host::Model;
+use openclaw_host::{Candidate, Candidates, ExecutionHost, Model};
 use std::ffi::OsString;
 
 /// Window assumed where neither the model nor `agents.defaults.contextTokens` says one.
 const DEFAULT_WINDOW_TOKENS: u64 = 200_000;
 
-pub(crate) const UNUSED_FALLBACKS: &str =
-    "`agents.defaults.model.fallbacks` are not used yet: when the model fails, the turn fails";
-
-/// A model that can be asked, and the limit the user put on its context.
+/// Models that can be asked, and the limit the user put on their context.
 pub(crate) struct Chosen {
     pub(crate) model: Box<dyn Model>,
+    /// Asked in this order when the model gives no answer.
+    pub(crate) fallbacks: Vec<Box<dyn Model>>,
     pub(crate) context_tokens: Option<u64>,
-    /// What is configured and not followed.
+    /// Fallbacks that are configured and cannot be asked.
     pub(crate) warnings: Vec<String>,
 }
 
-/// The model the command line or the configuration names; the offline one when neither does.
+impl Chosen {
+    /// The models in the order they are asked, all of them run by this program.
+    pub(crate) fn candidates(&mut self) -> Candidates<'_> {
+        let candidate = |model| Candidate {
+            model,
+            host: ExecutionHost::embedded(),
+        };
+        let fallbacks = self.fallbacks.iter_mut();
+        let fallbacks = fallbacks.map(|model| candidate(model.as_mut())).collect();
+        Candidates::new(candidate(self.model.as_mut()), fallbacks)
+    }
+}
+
+/// The model the command line or the configuration names; the offline one when neither does. Fallbacks belong to the
+/// configured model: one that is named on the command line has none.
 pub(crate) fn choose(context: &Context, named: Option<&str>) -> Result<Chosen, CliError> {
     let config = context.config()?;
     let defaults = config.agent_defaults()?;
     let models = config.models()?;
-    let mut warnings = Vec::new();
-    let wanted = match named {
-        Some(name) => Some(ModelRef::parse(name).ok_or_else(|| {
-            CliError::new(
-                format!("`{name}` names no model"),
-                "name it as `<provider>/<model>`, or `offline`",
-            )
-        })?),
+    let (wanted, fallbacks) = match named {
+        Some(name) => {
+            let named = ModelRef::parse(name).ok_or_else(|| {
+                CliError::new(
+                    format!("`{name}` names no model"),
+                    "name it as `<provider>/<model>`, or `offline`",
+                )
+            })?;
+            (Some(named), Vec::new())
+        }
         None => match defaults.model {
-            Some(choice) => {
-                if !choice.fallbacks.is_empty() {
-                    warnings.push(UNUSED_FALLBACKS.to_owned());
-                }
-                Some(choice.primary)
-            }
-            None => only_model(&models),
+            Some(choice) => (Some(choice.primary), choice.fallbacks),
+            None => (only_model(&models), Vec::new()),
         },
     };
     let context_tokens = defaults.context_tokens;
-    let model: Box<dyn Model> = match wanted {
-        None => Box::new(OfflineModel::new(
-            context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
-        )),
-        Some(wanted) if is_offline(&wanted) => {
-            if let Some(provider) = models.provider(OFFLINE_PROVIDER) {
-                return Err(hidden_provider(provider));
-            }
-            Box::new(OfflineModel::new(
-                context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
-            ))
+    let model = make(&models, wanted.as_ref(), context_tokens)?;
+    let (mut usable, mut warnings) = (Vec::new(), Vec::new());
+    for wanted in &fallbacks {
+        match make(&models, Some(wanted), context_tokens) {
+            Ok(model) => usable.push(model),
+            Err(error) => warnings.push(format!(
+                "one of `agents.defaults.model.fallbacks` cannot be asked: {error}"
+            )),
         }
-        Some(wanted) => Box::new(provider_model(&models, &wanted, context_tokens)?),
-    };
+    }
     Ok(Chosen {
         model,
+        fallbacks: usable,
         context_tokens,
         warnings,
     })
+}
+
+fn make(
+    models: &Models,
+    wanted: Option<&ModelRef>,
+    context_tokens: Option<u64>,
+) -> Result<Box<dyn Model>, CliError> {
+    let offline = || {
+        Box::new(OfflineModel::new(
+            context_tokens.unwrap_or(DEFAULT_WINDOW_TOKENS),
+        ))
+    };
+    match wanted {
+        None => Ok(offline()),
+        Some(wanted) if is_offline(wanted) => match models.provider(OFFLINE_PROVIDER) {
+            Some(provider) => Err(hidden_provider(provider)),
+            None => Ok(offline()),
+        },
+        Some(wanted) => Ok(Box::new(provider_model(models, wanted, context_tokens)?)),
+    }
 }
 
 fn is_offline(wanted: &ModelRef) -> bool {
@@ -154,7 +181,7 @@ fn connect(
         .map(|(name, value)| Header::new(name, value.expose()))
         .collect();
     settings.max_output_tokens = model.and_then(|model| model.max_output_tokens);
-    OpenAiModel::new(settings, Box::new(std::thread::sleep))
+    OpenAiModel::new(settings)
         .map_err(|error| CliError::new(error.to_string(), format!("{} in `{key}`", error.help())))
 }
 

@@ -1,14 +1,19 @@
-//! Time and fresh ids, which come from outside so that a test can fix them.
+//! Time, waiting and fresh ids, which come from outside so that a test can fix them.
 
+use crate::cancel::Cancel;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Time and fresh ids.
+/// Time, waiting and fresh ids.
 #[derive(Clone)]
 pub struct Ambient {
     now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     new_id: Arc<dyn Fn() -> String + Send + Sync>,
+    wait: Arc<Wait>,
 }
+
+type Wait = dyn Fn(Duration, &Cancel) + Send + Sync;
 
 impl Ambient {
     /// - `now_ms`: milliseconds since 1970, UTC.
@@ -20,7 +25,19 @@ impl Ambient {
         Self {
             now_ms: Arc::new(now_ms),
             new_id: Arc::new(new_id),
+            wait: Arc::new(|duration, cancel| cancel.wait(duration)),
         }
+    }
+
+    /// Replaces waiting, which otherwise takes its time and ends with a cancel.
+    #[must_use]
+    pub fn with_wait(mut self, wait: impl Fn(Duration, &Cancel) + Send + Sync + 'static) -> Self {
+        self.wait = Arc::new(wait);
+        self
+    }
+
+    pub(crate) fn wait(&self, duration: Duration, cancel: &Cancel) {
+        (self.wait)(duration, cancel);
     }
 
     pub(crate) fn now_ms(&self) -> i64 {

@@ -7,10 +7,12 @@ use crate::legacy::LEGACY_ID;
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use openclaw_interface::hosting::{AssemblyView, EngineInstance};
 use openclaw_interface::model::{
-    AssembleParams, BootstrapResult, CommitParams, CommitStatus, MaintenanceResult, SessionParams,
+    AssembleParams, BootstrapResult, CommitParams, CommitStatus, CompactParams, CompactResult,
+    Info, MaintenanceMode, MaintenanceResult, SessionParams,
 };
 use openclaw_interface::{EngineError, ErrorCode, Message};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// How a call ended.
@@ -19,19 +21,49 @@ pub(crate) enum Hook<T> {
     Done(T),
     /// The engine has no such hook, or hands on that a service of the host is missing.
     Absent(EngineError),
+    /// The engine ended the call because the turn was cancelled, which is no failure.
+    Cancelled,
     /// The engine failed and is set aside.
     Failed(QuarantineRecord),
 }
 
-/// An engine instance whose failures have consequences.
-pub(crate) struct Guarded {
+/// Who an engine is, and how it wants to be called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Identity {
     /// Registered id.
     pub(crate) engine_id: String,
     /// Version the engine gives.
     pub(crate) version: Option<String>,
     /// SHA-256 of the library; `None` for the built-in engine.
     pub(crate) library_sha256: Option<String>,
+    /// Whether the engine decides when to compact, and assembles before each model request.
+    pub(crate) owns_compaction: bool,
+    /// Whether its maintenance after a turn runs behind the reply.
+    pub(crate) maintains_in_background: bool,
+}
+
+impl Identity {
+    pub(crate) fn new(
+        engine_id: &str,
+        info: Option<&Info>,
+        library_sha256: Option<String>,
+    ) -> Self {
+        Self {
+            engine_id: engine_id.to_owned(),
+            version: info.and_then(|info| info.version.clone()),
+            library_sha256,
+            owns_compaction: info.and_then(|info| info.owns_compaction) == Some(true),
+            maintains_in_background: info.and_then(|info| info.turn_maintenance_mode)
+                == Some(MaintenanceMode::Background),
+        }
+    }
+}
+
+/// An engine instance whose failures have consequences.
+pub(crate) struct Guarded {
+    pub(crate) identity: Identity,
     instance: EngineInstance,
+    cancelled: Arc<AtomicBool>,
     quarantine: Arc<Quarantine>,
     ambient: Ambient,
     timings: Vec<(&'static str, u64)>,
@@ -40,16 +72,16 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     pub(crate) fn new(
-        (engine_id, version, library_sha256): (String, Option<String>, Option<String>),
+        identity: Identity,
         instance: EngineInstance,
+        cancelled: Arc<AtomicBool>,
         quarantine: Arc<Quarantine>,
         ambient: Ambient,
     ) -> Self {
         Self {
-            engine_id,
-            version,
-            library_sha256,
+            identity,
             instance,
+            cancelled,
             quarantine,
             ambient,
             timings: Vec::new(),
@@ -57,8 +89,12 @@ impl Guarded {
         }
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.identity.engine_id
+    }
+
     pub(crate) fn is_legacy(&self) -> bool {
-        self.engine_id == LEGACY_ID
+        self.id() == LEGACY_ID
     }
 
     /// Hook names and microseconds, in call order.
@@ -72,6 +108,25 @@ impl Guarded {
 
     pub(crate) fn maintain(&mut self, params: &SessionParams) -> Hook<MaintenanceResult> {
         self.call("maintain", |engine| engine.maintain(params))
+    }
+
+    /// Maintenance behind a reply that is out: a failure is logged and has no consequence.
+    pub(crate) fn maintain_in_background(&mut self, params: &SessionParams) {
+        if let Err(error) = self.timed("maintain", |engine| engine.maintain(params)) {
+            let (engine, reason) = (self.id(), error.to_string());
+            if !error.is_unsupported() && !self.is_cancellation(&error) {
+                tracing::warn!(
+                    engine,
+                    op = "maintain",
+                    reason,
+                    "maintenance in the background failed"
+                );
+            }
+        }
+    }
+
+    pub(crate) fn compact(&mut self, params: &CompactParams) -> Hook<CompactResult> {
+        self.call("compact", |engine| engine.compact(params))
     }
 
     /// Hands the answer to `read` where it lies; `read` says what is wrong with it.
@@ -106,7 +161,7 @@ impl Guarded {
             return;
         }
         if let Err(error) = self.instance.dispose() {
-            tracing::debug!(engine = self.engine_id, op = "dispose", reason = %error, "engine failed to say goodbye");
+            tracing::debug!(engine = self.id(), op = "dispose", reason = %error, "engine failed to say goodbye");
         }
     }
 
@@ -120,28 +175,42 @@ impl Guarded {
         operation: &'static str,
         f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
     ) -> Hook<T> {
-        let _span = tracing::trace_span!("hook", engine = self.engine_id, op = operation).entered();
-        let started = Instant::now();
-        let result = f(&mut self.instance);
-        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.timings.push((operation, elapsed_us));
-        match result {
+        match self.timed(operation, f) {
             Ok(value) => Hook::Done(value),
             Err(error) if error.is_unsupported() => {
-                tracing::debug!(engine = self.engine_id, op = operation, reason = %error, "hook absent");
+                tracing::debug!(engine = self.id(), op = operation, reason = %error, "hook absent");
                 Hook::Absent(error)
             }
+            Err(error) if self.is_cancellation(&error) => Hook::Cancelled,
             Err(error) => Hook::Failed(self.fail(operation, error)),
         }
     }
 
+    /// Whether a call ended because it was asked to. An engine that says so without being asked has failed.
+    fn is_cancellation(&self, error: &EngineError) -> bool {
+        error.code == ErrorCode::Cancelled && self.cancelled.load(Ordering::SeqCst)
+    }
+
+    fn timed<T>(
+        &mut self,
+        operation: &'static str,
+        f: impl FnOnce(&mut EngineInstance) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let _span = tracing::trace_span!("hook", engine = self.id(), op = operation).entered();
+        let started = Instant::now();
+        let result = f(&mut self.instance);
+        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.timings.push((operation, elapsed_us));
+        result
+    }
+
     fn fail(&self, operation: &str, error: EngineError) -> QuarantineRecord {
         let record = QuarantineRecord {
-            engine_id: self.engine_id.clone(),
+            engine_id: self.id().to_owned(),
             operation: operation.to_owned(),
             reason: error.message,
             location: error.location,
-            library_sha256: self.library_sha256.clone(),
+            library_sha256: self.identity.library_sha256.clone(),
             failed_at_ms: self.ambient.now_ms(),
         };
         if self.is_legacy() {

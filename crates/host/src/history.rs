@@ -1,16 +1,27 @@
 //! What a model may see of a session, with the tokens of each message.
+//!
+//! A history grows by the rows behind it. Only its last messages, those a later row can still change, are looked at
+//! again.
+
+mod cache;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use cache::Histories;
 
 use crate::store::PathEntry;
 use crate::tokens::TokenCounter;
 use openclaw_interface::{Message as View, Role};
-use openclaw_transcript::{Mend, Message, Piece, Row, context, pair};
+use openclaw_transcript::{
+    ContextMessage, Lead, Mend, Message, Piece, Row, appended, context, pair_behind,
+};
 use std::sync::Arc;
 
-/// One message as the host holds it.
-#[derive(Clone, Debug)]
+/// One message as the host holds it. Cheap to clone.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Held {
     /// Entry id; empty for a message the host made.
-    pub(crate) id: String,
+    pub(crate) id: Arc<str>,
     pub(crate) role: Role,
     pub(crate) tokens: u32,
     pub(crate) json: Arc<str>,
@@ -21,7 +32,7 @@ impl Held {
     pub(crate) fn made(role: Role, json: impl Into<Arc<str>>) -> Self {
         let json = json.into();
         Self {
-            id: String::new(),
+            id: Arc::default(),
             role,
             tokens: small(TokenCounter.message(&json)),
             json,
@@ -30,6 +41,10 @@ impl Held {
 
     pub(crate) fn view(&self) -> View<'_> {
         View::new(&self.id, self.role, self.tokens, &self.json)
+    }
+
+    fn size_bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.json.len()
     }
 }
 
@@ -49,56 +64,126 @@ pub(crate) fn sum(messages: &[Held]) -> u64 {
 /// The history a turn starts from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
-    /// Messages before the turn, oldest first, pairs intact.
-    pub(crate) messages: Vec<Held>,
-    /// What had to be repaired to make it so.
-    pub(crate) mends: Vec<Mend>,
+    messages: Vec<Held>,
+    mends: Vec<Mend>,
+    /// What stands before the tail, as far as pairing has to know.
+    lead: Lead,
+    /// How much of the lists above, and of the messages they were made from, is settled.
+    settled: Settled,
+    /// The messages behind, as stored: what comes next may change what becomes of them.
+    tail: Tail,
+    size_bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Settled {
+    given: usize,
+    messages: usize,
+    mends: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tail {
+    held: Vec<Held>,
+    parsed: Vec<Message>,
 }
 
 impl History {
-    /// Builds the history from the entries of the active path before the turn.
+    /// The history of a path.
+    ///
+    /// - `path`: entries of the active path from where its context starts; what stands before them may be there too.
     pub(crate) fn of_path(path: &[PathEntry]) -> Self {
         let rows: Vec<&Row> = path.iter().map(|entry| &entry.row).collect();
-        let visible: Vec<(Held, Message)> = context(&rows)
-            .messages
-            .into_iter()
-            .filter_map(|message| {
-                let parsed = Message::from_json(&message.json).ok()?;
-                let entry = &path[message.row];
-                let id = entry.row.id().unwrap_or_default().to_owned();
-                let tokens = match entry.row.message() {
-                    Some(_) => small(entry.tokens),
-                    None => small(TokenCounter.message(&message.json)),
-                };
-                Some((
-                    Held {
-                        id,
-                        role: message.role,
-                        tokens,
-                        json: message.json,
-                    },
-                    parsed,
-                ))
-            })
-            .collect();
-        let (mut held, parsed): (Vec<Held>, Vec<Message>) = visible.into_iter().unzip();
-        let repaired = pair(&parsed);
-        if repaired.mends.is_empty() {
-            return Self {
-                messages: held,
-                mends: Vec::new(),
+        let mut history = Self::default();
+        history.add(path, context(&rows).messages);
+        history
+    }
+
+    /// Adds the entries behind; whether that could be done. A boundary among them asks for a new history.
+    pub(crate) fn extend(&mut self, behind: &[PathEntry]) -> bool {
+        let rows: Vec<&Row> = behind.iter().map(|entry| &entry.row).collect();
+        match appended(&rows) {
+            Some(messages) => {
+                self.add(behind, messages);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Messages before the turn, oldest first, pairs intact.
+    pub(crate) fn messages(&self) -> &[Held] {
+        &self.messages
+    }
+
+    /// What had to be repaired to make it so, in words.
+    pub(crate) fn mends(&self) -> Vec<String> {
+        self.mends.iter().map(ToString::to_string).collect()
+    }
+
+    /// Bytes it takes in memory, about.
+    fn size_bytes(&self) -> usize {
+        let tail = self.tail.parsed.iter().map(|it| 2 * it.json().len());
+        self.size_bytes + self.lead.size_bytes() + tail.sum::<usize>()
+    }
+
+    fn add(&mut self, entries: &[PathEntry], messages: Vec<ContextMessage>) {
+        for message in messages {
+            let Some((held, parsed)) = read(&entries[message.row], message) else {
+                continue;
             };
+            self.tail.held.push(held);
+            self.tail.parsed.push(parsed);
         }
-        let messages = apply(&mut held, repaired.pieces);
-        Self {
-            messages,
-            mends: repaired.mends,
-        }
+        let unsettled = &self.messages[self.settled.messages..];
+        self.size_bytes -= unsettled.iter().map(Held::size_bytes).sum::<usize>();
+        self.messages.truncate(self.settled.messages);
+        self.mends.truncate(self.settled.mends);
+        let repaired = pair_behind(&self.lead, &self.tail.parsed);
+        let offset = self.settled.given;
+        let settled_mends = repaired
+            .mends
+            .iter()
+            .filter(|mend| mend.message < repaired.settled);
+        self.settled.mends += settled_mends.count();
+        self.settled.messages += repaired.settled_pieces;
+        self.settled.given += repaired.settled;
+        let messages = apply(&self.tail.held, repaired.pieces);
+        self.size_bytes += messages.iter().map(Held::size_bytes).sum::<usize>();
+        self.messages.extend(messages);
+        self.mends
+            .extend(repaired.mends.into_iter().map(|mend| Mend {
+                message: mend.message + offset,
+                ..mend
+            }));
+        self.lead.add(&self.tail.parsed[..repaired.settled]);
+        self.tail.held.drain(..repaired.settled);
+        self.tail.parsed.drain(..repaired.settled);
     }
 }
 
+/// A message of the context with what the store knows of its entry.
+fn read(entry: &PathEntry, message: ContextMessage) -> Option<(Held, Message)> {
+    let stored = entry.row.message();
+    let parsed = match stored.filter(|stored| Arc::ptr_eq(&stored.shared_json(), &message.json)) {
+        Some(stored) => stored.clone(),
+        None => Message::from_json(&message.json).ok()?,
+    };
+    let tokens = match stored {
+        Some(_) => small(entry.tokens),
+        None => small(TokenCounter.message(&message.json)),
+    };
+    let held = Held {
+        id: entry.row.id().unwrap_or_default().into(),
+        role: message.role,
+        tokens,
+        json: message.json,
+    };
+    Some((held, parsed))
+}
+
 /// The list that `pieces` describe.
-pub(crate) fn apply(held: &mut [Held], pieces: Vec<Piece>) -> Vec<Held> {
+pub(crate) fn apply(held: &[Held], pieces: Vec<Piece>) -> Vec<Held> {
     pieces
         .into_iter()
         .map(|piece| match piece {

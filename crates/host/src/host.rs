@@ -1,13 +1,17 @@
 //! The host of one agent.
 
 use crate::ambient::Ambient;
+use crate::background::Background;
+use crate::history::Histories;
 use crate::lane::{Lane, LaneError, Lanes};
-use crate::model::{Model, Tools};
+use crate::model::{Candidates, Tools};
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
-use crate::turn::{self, Recommit, TurnError, TurnOutcome, TurnRequest};
+use crate::turn::{
+    self, CompactOutcome, CompactRequest, Recommit, TurnError, TurnEvent, TurnOutcome, TurnRequest,
+};
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -54,14 +58,22 @@ impl HostSettings {
 }
 
 /// The host of one agent: its sessions, its engines, its turns. Turns of different sessions may run at the same time.
+///
+/// Its end cancels maintenance that runs behind replies and waits for it, 10 s at most.
 pub struct Host {
+    /// First, so that what runs behind replies ends ahead of everything else.
+    background: Background,
     settings: HostSettings,
     agent_dir: PathBuf,
     health_dir: PathBuf,
     store: Mutex<Store>,
     registry: Registry,
     lanes: Lanes,
+    histories: Histories,
 }
+
+/// What the histories of all sessions together may take in memory.
+const HISTORY_LIMIT_BYTES: usize = 256 * 1024 * 1024;
 
 impl Host {
     /// Opens the agent's store. No library is opened before the first turn.
@@ -83,28 +95,48 @@ impl Host {
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
         let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
+            background: Background::default(),
             settings,
             agent_dir,
             health_dir,
             store: Mutex::new(store),
             registry,
             lanes,
+            histories: Histories::new(HISTORY_LIMIT_BYTES),
         })
     }
 
-    /// Runs one turn. One at a time per session; `on_text` gets the reply piece by piece.
+    /// Runs one turn. One at a time per session.
+    ///
+    /// - `models`: the model to ask and those to ask in its place; `&mut model` where there is one.
+    /// - `on_event`: hears the reply piece by piece, and of requests that are made again.
     ///
     /// # Errors
     ///
-    /// The model or the store failed, the engine needs what this host has not, or strict mode forbids a substitution.
-    pub fn turn(
+    /// No model answered, the store failed, the turn was cancelled, the engine needs what a host has not, or strict mode
+    /// forbids a substitution.
+    pub fn turn<'m>(
         &self,
         request: TurnRequest,
-        model: &mut dyn Model,
+        models: impl Into<Candidates<'m>>,
         tools: &mut dyn Tools,
-        on_text: &mut dyn FnMut(&str),
+        on_event: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<TurnOutcome, TurnError> {
-        turn::run(self, request, model, tools, on_text)
+        turn::run(self, request, models.into(), tools, on_event)
+    }
+
+    /// Makes the context of a session smaller, because a person asked for it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such session, the engine failed, or it named a successor that cannot be one.
+    pub fn compact(&self, request: &CompactRequest) -> Result<CompactOutcome, TurnError> {
+        turn::compact(self, request)
+    }
+
+    /// Waits until nothing runs behind replies any more, at most this long. Answers whether that is so.
+    pub fn settle(&self, wait: Duration) -> bool {
+        self.background.settle(wait)
     }
 
     /// Offers every accepted turn of a session to the engine again: what it missed it stores, what it has is a
@@ -134,8 +166,16 @@ impl Host {
         self.lanes.enter(session_key)
     }
 
+    pub(crate) fn background(&self) -> &Background {
+        &self.background
+    }
+
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub(crate) fn histories(&self) -> &Histories {
+        &self.histories
     }
 
     pub(crate) fn ambient(&self) -> &Ambient {

@@ -1,8 +1,8 @@
 //! The built-in engine: always there, never quarantined.
 
 use openclaw_interface::{
-    AssembleRequest, Assembly, ContextEngine, CreateContext, EngineError, Host, Info, Message,
-    model::BatchParams, model::IngestResult,
+    AssembleRequest, Assembly, CompactResult, ContextEngine, CreateContext, EngineError, Host,
+    Info, Message, model::BatchParams, model::CompactParams, model::IngestResult,
 };
 
 /// Id of the built-in engine; no plugin may have it.
@@ -38,6 +38,14 @@ impl ContextEngine for Legacy {
         Ok(Assembly {
             estimated_tokens: 0,
             ..Assembly::pass_through(request.messages)
+        })
+    }
+
+    /// Says that it cannot. Making a summary needs a compactor, which this host does not have yet.
+    fn compact(&mut self, _params: &CompactParams) -> Result<CompactResult, EngineError> {
+        Ok(CompactResult {
+            reason: Some("the built-in engine cannot compact yet".into()),
+            ..CompactResult::default()
         })
     }
 }

@@ -19,6 +19,8 @@
 #![forbid(unsafe_code)]
 
 mod ambient;
+mod background;
+mod cancel;
 mod check;
 mod guard;
 mod history;
@@ -36,23 +38,26 @@ mod tokens;
 mod turn;
 
 pub use ambient::Ambient;
+pub use cancel::Cancel;
 pub use host::{Host, HostSettings};
 pub use lane::LaneError;
 pub use legacy::LEGACY_ID;
 pub use model::{
-    Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, NoTools, Stop,
-    ToolOutcome, ToolSpec, Tools, Usage,
+    Block, Candidate, Candidates, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply,
+    ModelRequest, NoTools, Stop, ToolNote, ToolOutcome, ToolSpec, Tools, Usage,
 };
 pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
 pub use registry::PluginSource;
-pub use requirements::UnmetRequirement;
+pub use requirements::{ExecutionHost, Unmet, UnmetRequirement};
 pub use slot::Slot;
 pub use store::{
-    Backlog, ImportReport, Imported, PathEntry, Session, SessionSummary, Store, StoreError,
-    StoreErrorKind,
+    Backlog, DeltaError, FenceViolation, ImportReport, Imported, PathEntry, Session,
+    SessionSummary, Store, StoreError, StoreErrorKind,
 };
 pub use tokens::TokenCounter;
 pub use turn::{
-    Asked, CommitOutcome, ContextSizes, HookTiming, ModelUse, Recommit, RecoveredCommit, Scope,
-    Served, Substitution, SystemPrompt, TurnError, TurnOutcome, TurnRecord, TurnRequest,
+    Asked, CommitOutcome, CompactOutcome, CompactRequest, CompactionRecord, ContextSizes,
+    FailedAttempt, HookTiming, ModelUse, Recommit, RecoveredCommit, Retry, Scope, Served,
+    Substitution, SystemPrompt, TurnError, TurnEvent, TurnKind, TurnOutcome, TurnRecord,
+    TurnRequest,
 };

@@ -3,6 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+mod candidates;
+mod tools;
+
+pub use candidates::{Candidate, Candidates};
+pub use tools::{NoTools, ToolNote, ToolOutcome, ToolSpec, Tools};
+
 /// What a model is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
@@ -29,17 +35,6 @@ pub struct ModelRequest<'a> {
     pub tools: &'a [ToolSpec],
     /// Whether the turn was cancelled; asked between pieces of a streamed answer.
     pub is_cancelled: &'a dyn Fn() -> bool,
-}
-
-/// A tool as offered to a model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSpec {
-    /// Name, `[A-Za-z0-9_.:-]`, at most 64 bytes.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// JSON Schema of its arguments.
-    pub parameters: serde_json::Value,
 }
 
 /// A part of an answer, in the transcript's words.
@@ -114,7 +109,9 @@ pub struct ModelError {
 /// What kind of failure a model had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorKind {
-    /// The server could not be reached, or the connection broke.
+    /// Nothing listens at the server's address, or there is no such server.
+    Unreachable,
+    /// The connection could not be made in time, or broke.
     Transport,
     /// The server sent nothing for too long.
     Timeout,
@@ -152,41 +149,6 @@ pub trait Model: Send {
         request: ModelRequest<'_>,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<ModelReply, ModelError>;
-}
-
-/// Runs the tools a model calls.
-pub trait Tools: Send {
-    /// The tools on offer.
-    fn specs(&self) -> &[ToolSpec];
-
-    /// Runs one call. A failure is an outcome the model gets to see, not an error of the turn.
-    fn run(&mut self, name: &str, arguments: &serde_json::Value) -> ToolOutcome;
-}
-
-/// What a tool call came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolOutcome {
-    /// Text for the model.
-    pub text: String,
-    /// Whether the call failed.
-    pub is_error: bool,
-}
-
-/// No tools: each call is answered with an error the model can read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoTools;
-
-impl Tools for NoTools {
-    fn specs(&self) -> &[ToolSpec] {
-        &[]
-    }
-
-    fn run(&mut self, name: &str, _arguments: &serde_json::Value) -> ToolOutcome {
-        ToolOutcome {
-            text: format!("Tool {name} not found"),
-            is_error: true,
-        }
-    }
 }
 
 impl fmt::Debug for ModelRequest<'_> {

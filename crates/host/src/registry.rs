@@ -1,7 +1,7 @@
 //! The engines this process can make. A library is opened at its first use, once.
 
 use crate::ambient::Ambient;
-use crate::guard::Guarded;
+use crate::guard::{Guarded, Identity};
 use crate::legacy::{LEGACY_ID, Legacy};
 use crate::quarantine::{Quarantine, QuarantineRecord};
 use crate::services::Services;
@@ -112,10 +112,10 @@ impl Registry {
         let sha256 = registered.sha256();
         let instance =
             made.map_err(|error| self.set_aside(id, "factory", error, sha256.clone()))?;
-        let identity = (id.to_owned(), registered.version(), sha256);
         Ok(Guarded::new(
-            identity,
+            Identity::new(id, registered.info(), sha256),
             instance,
+            Arc::clone(cancelled),
             Arc::clone(&self.quarantine),
             self.ambient.clone(),
         ))
@@ -160,10 +160,6 @@ impl Registered {
             Self::BuiltIn(_) => None,
             Self::Plugin(plugin) => Some(&plugin.info),
         }
-    }
-
-    fn version(&self) -> Option<String> {
-        self.info().and_then(|info| info.version.clone())
     }
 
     fn sha256(&self) -> Option<String> {

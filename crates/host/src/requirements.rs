@@ -1,16 +1,61 @@
 //! What an engine needs of its host. An unmet need fails closed, before the run.
 
 use openclaw_interface::model::Info;
+use std::fmt;
 
-/// What this host offers to an agent run.
-const CAPABILITIES: [&str; 3] = ["bootstrap", "assemble-before-prompt", "maintain"];
+/// What runs a model, and what it offers to an engine. Each candidate of a turn has one.
+///
+/// Source: context engine contract, "Hosts, capabilities, operations".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutionHost {
+    /// Id, such as `openclaw-embedded` or `cli:<backend>`.
+    pub id: String,
+    /// Name for people.
+    pub label: String,
+    /// Capabilities by their contract names.
+    pub capabilities: Vec<String>,
+}
 
-/// A need of an engine that this host does not meet.
+impl ExecutionHost {
+    /// This program's own model loop.
+    #[must_use]
+    pub fn embedded() -> Self {
+        let capabilities = [
+            "bootstrap",
+            "assemble-before-prompt",
+            "after-turn",
+            "maintain",
+            "compact",
+        ];
+        Self {
+            id: "openclaw-embedded".into(),
+            label: "openclaw-native host".into(),
+            capabilities: capabilities.map(str::to_owned).to_vec(),
+        }
+    }
+}
+
+/// Operations that an engine can declare needs for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    AgentRun,
+    ManualCompact,
+}
+
+impl Operation {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::AgentRun => "agent-run",
+            Self::ManualCompact => "manual-compact",
+        }
+    }
+}
+
+/// Needs of an engine that the hosts of a turn do not meet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "engine `{engine_id}` cannot run here: operation {operation} needs {}, this host offers {}{}",
-    .missing.join(", "),
-    CAPABILITIES.join(", "),
+    "engine `{engine_id}` cannot run here: operation {operation} needs {}{}",
+    .unmet.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and "),
     .guidance.as_ref().map(|text| format!(". {text}")).unwrap_or_default()
 )]
 pub struct UnmetRequirement {
@@ -18,33 +63,67 @@ pub struct UnmetRequirement {
     pub engine_id: String,
     /// What was to be done.
     pub operation: &'static str,
-    /// What is missing.
-    pub missing: Vec<String>,
+    /// What is missing, host by host.
+    pub unmet: Vec<Unmet>,
     /// What the engine says about it.
     pub guidance: Option<String>,
 }
 
-/// Checks what an engine needs for an agent run.
-pub(crate) fn check(info: &Info) -> Result<(), UnmetRequirement> {
-    let operation = "agent-run";
+/// What one host lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// The host.
+    pub host: ExecutionHost,
+    /// What is missing.
+    pub missing: Vec<String>,
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offered = match self.host.capabilities.as_slice() {
+            [] => "nothing".to_owned(),
+            some => some.join(", "),
+        };
+        let (missing, label, id) = (self.missing.join(", "), &self.host.label, &self.host.id);
+        write!(
+            f,
+            "{missing}, which {label} ({id}) lacks; it offers {offered}"
+        )
+    }
+}
+
+/// Checks what an engine needs for an operation against every host that may do it.
+pub(crate) fn check(
+    info: &Info,
+    operation: Operation,
+    hosts: &[ExecutionHost],
+) -> Result<(), UnmetRequirement> {
+    let operation = operation.as_str();
     let Some(requirement) = info.host_requirements.get(operation) else {
         return Ok(());
     };
-    let missing: Vec<String> = requirement
-        .required_capabilities
-        .iter()
-        .filter(|needed| !CAPABILITIES.contains(&needed.as_str()))
-        .cloned()
-        .collect();
-    if missing.is_empty() {
+    let mut unmet: Vec<Unmet> = Vec::new();
+    for host in hosts {
+        let needed = requirement.required_capabilities.iter();
+        let missing: Vec<String> = needed
+            .filter(|needed| !host.capabilities.contains(needed))
+            .cloned()
+            .collect();
+        if !missing.is_empty() && unmet.iter().all(|known| known.host != *host) {
+            unmet.push(Unmet {
+                host: host.clone(),
+                missing,
+            });
+        }
+    }
+    if unmet.is_empty() {
         return Ok(());
     }
-    let guidance = requirement.unsupported_message.clone();
     Err(UnmetRequirement {
         engine_id: info.id.clone(),
         operation,
-        missing,
-        guidance,
+        unmet,
+        guidance: requirement.unsupported_message.clone(),
     })
 }
 
@@ -55,28 +134,36 @@ mod tests {
 
     /// Case Q-6.
     #[test]
-    fn unmet_need_names_engine_operation_capabilities_and_guidance() {
+    fn unmet_need_names_engine_operation_capabilities_hosts_and_guidance() {
         let mut info = Info::new("e", "Engine");
-        assert_eq!(check(&info), Ok(()));
-        let needed = ["bootstrap", "thread-bootstrap-projection"]
-            .map(str::to_owned)
-            .to_vec();
+        let bare = ExecutionHost {
+            id: "cli:bare".into(),
+            label: "bare backend".into(),
+            capabilities: Vec::new(),
+        };
+        let hosts = [ExecutionHost::embedded(), bare.clone(), bare];
+        assert_eq!(check(&info, Operation::AgentRun, &hosts), Ok(()));
+        let needed = ["bootstrap", "thread-bootstrap-projection"];
         info.host_requirements.insert(
             "agent-run".into(),
             HostRequirement {
-                required_capabilities: needed,
+                required_capabilities: needed.map(str::to_owned).to_vec(),
                 unsupported_message: Some("Use another host.".into()),
             },
         );
-        let text = check(&info).unwrap_err().to_string();
+        assert_eq!(check(&info, Operation::ManualCompact, &hosts), Ok(()));
+        let error = check(&info, Operation::AgentRun, &hosts).unwrap_err();
+        let text = error.to_string();
         for part in [
             "`e`",
             "agent-run",
-            "needs thread-bootstrap-projection,",
+            "needs thread-bootstrap-projection, which openclaw-native host (openclaw-embedded) lacks",
             "offers bootstrap",
+            "and bootstrap, thread-bootstrap-projection, which bare backend (cli:bare) lacks; it offers nothing",
             "Use another host.",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
+        assert_eq!(error.unmet.len(), 2, "a host is named once");
     }
 }

@@ -57,7 +57,7 @@ pub struct ModelRef {
 /// Source: legacy engine, "From transcript rows to messages".
 #[must_use]
 pub fn context(path: &[&Row]) -> Context {
-    let boundary = path.iter().rposition(|row| is_boundary(row));
+    let boundary = path.iter().rposition(|row| row.is_boundary());
     let mut messages = Vec::new();
     if let Some(at) = boundary {
         messages.extend(made::from_row(at, path[at]));
@@ -83,6 +83,28 @@ pub fn context(path: &[&Row]) -> Context {
     }
 }
 
+/// What rows add to the context of the path they are appended to; `None` when a boundary is among them, which changes
+/// what stands before. [`ContextMessage::row`] counts from the first of them.
+#[must_use]
+pub fn appended(rows: &[&Row]) -> Option<Vec<ContextMessage>> {
+    if rows.iter().any(|row| row.is_boundary()) {
+        return None;
+    }
+    let messages = rows.iter().enumerate();
+    Some(
+        messages
+            .filter_map(|(index, row)| from_row(index, row))
+            .collect(),
+    )
+}
+
+/// The first row of a path that its context's messages come from: what stands before says nothing any more.
+#[must_use]
+pub fn context_start(path: &[&Row]) -> usize {
+    let boundary = path.iter().rposition(|row| row.is_boundary());
+    boundary.map_or(0, |at| first_kept(path, at))
+}
+
 /// All messages of a path as its cursor counts them: every message row, over boundaries, excluded ones too.
 ///
 /// Source: transcript semantics, "Projection".
@@ -97,24 +119,9 @@ pub fn visible(path: &[&Row]) -> Vec<ContextMessage> {
         .collect()
 }
 
-fn is_boundary(row: &Row) -> bool {
-    matches!(
-        row.kind(),
-        RowKind::Compaction { .. } | RowKind::Reset { .. }
-    )
-}
-
 /// The first row before the boundary that stays; the boundary itself when none does.
 fn first_kept(path: &[&Row], boundary: usize) -> usize {
-    let (RowKind::Compaction {
-        first_kept_entry_id: Some(first),
-        ..
-    }
-    | RowKind::Reset {
-        first_kept_entry_id: Some(first),
-        ..
-    }) = path[boundary].kind()
-    else {
+    let Some(first) = path[boundary].first_kept_entry_id() else {
         return boundary;
     };
     path[..boundary]
@@ -127,7 +134,7 @@ fn from_row(index: usize, row: &Row) -> Option<ContextMessage> {
     match row.message() {
         Some(message) => (!message.excluded()).then(|| stored(index, message)),
         // An older boundary among the kept rows is a part of what the newer one tells.
-        None if is_boundary(row) => None,
+        None if row.is_boundary() => None,
         None => made::from_row(index, row),
     }
 }

@@ -54,7 +54,7 @@ mod tokens;
 mod tree;
 mod write;
 
-pub use context::{Context, ContextMessage, ModelRef, context, visible};
+pub use context::{Context, ContextMessage, ModelRef, appended, context, context_start, visible};
 pub use cut::{is_legal_cut, newest_within};
 pub use fault::{Fault, FaultKind};
 pub use group::{groups, groups_by_role};
@@ -63,11 +63,15 @@ pub use message::{BrokenCall, Call, Message, MessageError, StopReason};
 pub use migrate::{IdSeed, Migrated, migrate, stable_hash};
 pub use openclaw_interface::Role;
 pub use parse::{Line, LineReader, Transcript, Unread, parse, parse_line, parse_row};
-pub use repair::{MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_with};
+pub use repair::{
+    Lead, MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_behind, pair_with,
+};
 pub use row::{Parent, Row, RowKind};
 pub use scan::MAX_DEPTH;
 pub use tokens::{IMAGE_TOKENS, count, estimate, estimate_text};
-pub use tree::{ActivePath, Link, Node, PathFault, PathFaultKind, Tip, active_path, extends};
+pub use tree::{
+    ActivePath, Growth, Link, Node, PathFault, PathFaultKind, Tip, active_path, growth,
+};
 pub use write::{
     NewCompaction, compaction_row, custom_row, header_row, leaf_row, message_row, model_change_row,
     reset_row,

@@ -5,6 +5,8 @@ mod frame;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use openclaw_interface::Role;
 
 use crate::message::{BrokenCall, Message};
@@ -19,6 +21,31 @@ pub struct Repaired {
     pub pieces: Vec<Piece>,
     /// What was done, in order of the messages it was done to; empty when every piece is kept in place.
     pub mends: Vec<Mend>,
+    /// How many messages of the list nothing later can change: each call among them has a real result in its place,
+    /// and no result among them waits for a call.
+    pub settled: usize,
+    /// How many of the pieces those are.
+    pub settled_pieces: usize,
+}
+
+/// The messages that stand before a list and are [settled](Repaired::settled), as far as the list has to know of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lead {
+    call_ids: HashSet<String>,
+}
+
+impl Lead {
+    /// Puts settled messages behind those that are there.
+    pub fn add(&mut self, settled: &[Message]) {
+        let calls = settled.iter().flat_map(Message::calls);
+        self.call_ids.extend(calls.map(|call| call.id.clone()));
+    }
+
+    /// Bytes of its texts.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.call_ids.iter().map(String::len).sum()
+    }
 }
 
 /// A message of a repaired list.
@@ -102,5 +129,12 @@ pub fn pair(messages: &[Message]) -> Repaired {
 /// [`pair`] with another text for made-up results; APIs of the responses family get `aborted`.
 #[must_use]
 pub fn pair_with(messages: &[Message], missing_text: &str) -> Repaired {
-    frame::Frames::of(messages).repaired(missing_text)
+    frame::Frames::of(messages, &Lead::default()).repaired(missing_text)
+}
+
+/// [`pair`] for the rest of a list whose beginning is settled: with `s` messages of `a` settled and in `lead`, pairing
+/// `a` and `b` gives what pairing `a[..s]` gives, and then what this gives for `a[s..]` and `b`, counted from `s`.
+#[must_use]
+pub fn pair_behind(lead: &Lead, messages: &[Message]) -> Repaired {
+    frame::Frames::of(messages, lead).repaired(MISSING_RESULT)
 }

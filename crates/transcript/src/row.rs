@@ -201,6 +201,31 @@ impl Row {
         }
     }
 
+    /// Whether what stands before is put behind by this row: a compaction or a reset.
+    #[must_use]
+    pub fn is_boundary(&self) -> bool {
+        matches!(
+            self.kind,
+            RowKind::Compaction { .. } | RowKind::Reset { .. }
+        )
+    }
+
+    /// The first row before a boundary that stays in context.
+    #[must_use]
+    pub fn first_kept_entry_id(&self) -> Option<&str> {
+        match &self.kind {
+            RowKind::Compaction {
+                first_kept_entry_id,
+                ..
+            }
+            | RowKind::Reset {
+                first_kept_entry_id,
+                ..
+            } => first_kept_entry_id.as_deref(),
+            _ => None,
+        }
+    }
+
     /// What the tree has to know of the row.
     #[must_use]
     pub fn link(&self) -> Link {

@@ -1,9 +1,11 @@
 //! Which rows are the conversation: the path from the root to the leaf.
 
+mod growth;
 mod scan;
 #[cfg(test)]
 mod tests;
 
+pub use growth::{Growth, growth};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::{Fault, FaultKind};
@@ -163,23 +165,4 @@ impl ActivePath {
 #[must_use]
 pub fn active_path(links: &[Link]) -> ActivePath {
     scan::Scan::new(links).run()
-}
-
-/// Whether appending this link makes the path one row longer and changes nothing else, so that a store need not
-/// compute it again.
-///
-/// The caller makes sure that no row has the link's id yet. `false` is always safe: it asks for a new
-/// [`active_path`].
-#[must_use]
-pub fn extends(tip: &Tip, link: &Link) -> bool {
-    let grows = match link.node {
-        Node::Content | Node::Reset => !link.side && link.id.is_some(),
-        Node::Leaf { .. } | Node::Opaque => false,
-    };
-    grows
-        && match (tip, &link.parent) {
-            (Tip::Empty, Parent::Absent | Parent::Null) | (Tip::At(_), Parent::Absent) => true,
-            (Tip::At(leaf), Parent::Id(parent)) => leaf == parent,
-            (Tip::Empty, Parent::Id(_)) | (Tip::At(_), Parent::Null) | (Tip::Flat, _) => false,
-        }
 }

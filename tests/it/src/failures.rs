@@ -363,7 +363,7 @@ fn good_turn_forgets_what_ended_processes_said() {
         "engineId": "unruly", "operation": "assemble", "reason": "old", "failedAtMs": 1}]});
     std::fs::write(health.join("4294967295.json"), record.to_string()).unwrap();
     assert_eq!(read_health(&health).len(), 1);
-    let mut failing = ScriptedModel::new(9_000, [Err(ModelErrorKind::Server)]);
+    let mut failing = ScriptedModel::new(9_000, [Err(ModelErrorKind::Refused)]);
     let host = home.host();
     turn(&host, "one", None, &mut failing).unwrap_err();
     assert_eq!(

@@ -1,12 +1,12 @@
 //! Turns that go well, and turns that end early.
 
 use openclaw_host::{
-    Block, CommitOutcome, HostSettings, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply,
-    ModelRequest, NoTools, Slot, Stop, Store, SystemPrompt, ToolOutcome, ToolSpec, Tools,
-    TurnError, TurnRequest, Usage,
+    Block, Cancel, CommitOutcome, HostSettings, Model, ModelError, ModelErrorKind, ModelInfo,
+    ModelReply, ModelRequest, NoTools, Slot, Stop, Store, ToolOutcome, ToolSpec, Tools, TurnError,
+    TurnRequest, Usage,
 };
 use serde_json::{Value, json};
-use support::{Home, ScriptedModel, call, say, transcript, turn};
+use support::{Home, ScriptedModel, call, request, say, transcript, turn};
 
 fn window() -> Home {
     Home::new().with_engine("window", Value::Null)
@@ -75,7 +75,7 @@ fn later_turn_calls_the_hooks_in_order_and_sees_the_history() {
 fn current_message_reaches_the_model_once() {
     let home = window();
     let host = home.host();
-    let mut model = ScriptedModel::new(100_000, [Err(ModelErrorKind::Server), Ok(say("yes"))]);
+    let mut model = ScriptedModel::new(100_000, [Err(ModelErrorKind::Refused), Ok(say("yes"))]);
     turn(&host, "only once", Some("t1"), &mut model).unwrap_err();
     let outcome = turn(&host, "only once", Some("t1"), &mut model).unwrap();
     assert_eq!(model.last_user_texts(), ["only once"]);
@@ -108,10 +108,10 @@ fn tool_call_and_result_are_stored_and_committed_as_they_come() {
         fn specs(&self) -> &[ToolSpec] {
             &self.0
         }
-        fn run(&mut self, name: &str, _arguments: &Value) -> ToolOutcome {
+        fn run(&mut self, name: &str, _arguments: &Value, _cancel: &Cancel) -> ToolOutcome {
             ToolOutcome {
                 text: format!("{name}: README.md"),
-                is_error: false,
+                ..ToolOutcome::default()
             }
         }
     }
@@ -123,15 +123,13 @@ fn tool_call_and_result_are_stored_and_committed_as_they_come() {
     let home = window();
     let host = home.host();
     let mut model = ScriptedModel::new(100_000, [Ok(call("c1", "ls")), Ok(say("one file"))]);
-    let request = TurnRequest {
-        session_key: "agent:main:main".into(),
-        text: "list".into(),
-        turn_id: None,
-        system_prompt: SystemPrompt::default(),
-        context_tokens: None,
-    };
     let outcome = host
-        .turn(request, &mut model, &mut Lister(vec![spec]), &mut |_| {})
+        .turn(
+            request("list"),
+            &mut model,
+            &mut Lister(vec![spec]),
+            &mut |_| {},
+        )
         .unwrap();
     assert_eq!(outcome.reply, "one file");
     assert_eq!(outcome.record.model.requests, 2);
@@ -220,7 +218,7 @@ fn turn_id_of_another_message_or_an_abandoned_turn_is_refused() {
     let host = home.host();
     let mut model = ScriptedModel::new(
         100_000,
-        [Ok(say("a")), Err(ModelErrorKind::Server), Ok(say("b"))],
+        [Ok(say("a")), Err(ModelErrorKind::Refused), Ok(say("b"))],
     );
     turn(&host, "one", Some("t1"), &mut model).unwrap();
     assert!(matches!(
@@ -340,7 +338,7 @@ fn second_turn_in_a_session_is_refused_and_other_sessions_go_on() {
             for session in ["agent:main:main", "agent:main:other"] {
                 let request = TurnRequest {
                     session_key: session.into(),
-                    ..request_of("meanwhile")
+                    ..support::request("meanwhile")
                 };
                 let outcome = other.turn(
                     request,
@@ -375,16 +373,6 @@ fn second_turn_in_a_session_is_refused_and_other_sessions_go_on() {
     let path = HostSettings::store_path(&home.native_dir(), "main");
     let reader = Store::open_to_read(&path, home.ambient()).unwrap().unwrap();
     assert_eq!(reader.sessions().unwrap().len(), 2);
-}
-
-fn request_of(text: &str) -> TurnRequest {
-    TurnRequest {
-        session_key: "agent:main:main".into(),
-        text: text.into(),
-        turn_id: None,
-        system_prompt: SystemPrompt::default(),
-        context_tokens: None,
-    }
 }
 
 #[test]

@@ -7,8 +7,9 @@ use openclaw_host::{
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The session tests use.
 const SESSION: &str = "agent:main:main";
@@ -18,6 +19,7 @@ pub struct Home {
     directory: tempfile::TempDir,
     clock: Arc<AtomicI64>,
     ids: Arc<AtomicI64>,
+    waits: Arc<Mutex<Vec<Duration>>>,
     plugins: Vec<PluginSource>,
     slot: Slot,
     strict: bool,
@@ -39,6 +41,7 @@ impl Home {
             directory: tempfile::tempdir().expect("a temporary directory can be made"),
             clock: Arc::new(AtomicI64::new(1_777_629_600_000)),
             ids: Arc::default(),
+            waits: Arc::default(),
             plugins: Vec::new(),
             slot: Slot::Default,
             strict: false,
@@ -89,14 +92,30 @@ impl Home {
         self.path().join("native")
     }
 
+    /// How long its hosts have waited so far. Waiting takes no time but moves the clock.
+    ///
+    /// # Panics
+    ///
+    /// A test panicked while it waited.
+    #[must_use]
+    pub fn waits(&self) -> Vec<Duration> {
+        self.waits.lock().expect("nobody panicked").clone()
+    }
+
     /// Time and ids of this home.
     #[must_use]
     pub fn ambient(&self) -> Ambient {
         let (clock, ids) = (Arc::clone(&self.clock), Arc::clone(&self.ids));
+        let (later, waits) = (Arc::clone(&self.clock), Arc::clone(&self.waits));
         Ambient::new(
             move || clock.fetch_add(1000, Ordering::SeqCst),
             move || format!("id-{:04}", ids.fetch_add(1, Ordering::SeqCst)),
         )
+        .with_wait(move |duration, _cancel| {
+            let ms = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+            later.fetch_add(ms, Ordering::SeqCst);
+            waits.lock().expect("nobody panicked").push(duration);
+        })
     }
 
     /// A host as a new process has it.
@@ -113,7 +132,7 @@ impl Home {
             slot: self.slot.clone(),
             plugins: self.plugins.clone(),
             strict: self.strict,
-            lane_wait: std::time::Duration::ZERO,
+            lane_wait: Duration::ZERO,
             ambient: self.ambient(),
         })
         .expect("the store opens")
@@ -132,16 +151,24 @@ pub fn turn(
     model: &mut dyn Model,
 ) -> Result<TurnOutcome, TurnError> {
     let request = TurnRequest {
+        turn_id: turn_id.map(str::to_owned),
+        ..request(text)
+    };
+    host.turn(request, model, &mut NoTools, &mut |_| {})
+}
+
+/// A message of the user in the test session.
+#[must_use]
+pub fn request(text: &str) -> TurnRequest {
+    TurnRequest {
         session_key: SESSION.into(),
         text: text.to_owned(),
-        turn_id: turn_id.map(str::to_owned),
         system_prompt: SystemPrompt {
             stable: "You help.".into(),
             dynamic: "Today is Friday.".into(),
         },
-        context_tokens: None,
-    };
-    host.turn(request, model, &mut NoTools, &mut |_| {})
+        ..TurnRequest::default()
+    }
 }
 
 /// The lines of the test session's transcript.

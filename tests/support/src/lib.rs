@@ -6,6 +6,6 @@ mod home;
 mod model;
 mod plugins;
 
-pub use home::{Home, transcript, turn};
+pub use home::{Home, request, transcript, turn};
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library};

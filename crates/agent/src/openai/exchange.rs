@@ -1,6 +1,6 @@
 //! One HTTP exchange on a thread of its own, so that a silent server cannot keep a cancelled turn waiting.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -163,10 +163,14 @@ impl Line {
                     self.idle_timeout.as_millis()
                 ),
             ),
-            error => Failure::new(
-                ModelErrorKind::Transport,
-                format!("no answer from {origin}: {error}"),
-            ),
+            error => {
+                let kind = if is_nobody_there(error) {
+                    ModelErrorKind::Unreachable
+                } else {
+                    ModelErrorKind::Transport
+                };
+                Failure::new(kind, format!("no answer from {origin}: {error}"))
+            }
         }
     }
 }
@@ -243,6 +247,15 @@ fn secret(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
     Some(value)
+}
+
+/// Whether the address is of no server, rather than of one in trouble.
+fn is_nobody_there(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::HostNotFound => true,
+        ureq::Error::Io(error) => error.kind() == ErrorKind::ConnectionRefused,
+        _ => false,
+    }
 }
 
 fn is_this_machine(host: &str) -> bool {

@@ -14,15 +14,6 @@ pub(super) struct Failure {
     pub(super) kind: ModelErrorKind,
     /// Not cleaned yet; may hold anything the server wrote.
     pub(super) reason: String,
-    pub(super) retry: Retry,
-}
-
-/// Whether another attempt makes sense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Retry {
-    Never,
-    Soon,
-    After(Duration),
 }
 
 impl Failure {
@@ -30,7 +21,6 @@ impl Failure {
         Self {
             kind,
             reason: reason.into(),
-            retry: Retry::Never,
         }
     }
 
@@ -40,14 +30,6 @@ impl Failure {
 
     pub(super) fn cancelled() -> Self {
         Self::new(ModelErrorKind::Cancelled, "cancelled")
-    }
-
-    /// A connection that broke before the server answered may be tried again.
-    pub(super) fn before_answer(mut self) -> Self {
-        if self.kind == ModelErrorKind::Transport {
-            self.retry = Retry::Soon;
-        }
-        self
     }
 
     /// What an answer with a status other than 2xx means.
@@ -68,15 +50,9 @@ impl Failure {
             _ if said.is_empty() => "no further word".to_owned(),
             _ => said,
         };
-        let retry = match (kind, retry_after) {
-            (ModelErrorKind::Server, _) => Retry::Soon,
-            (ModelErrorKind::RateLimited { .. }, Some(wait)) => Retry::After(wait),
-            _ => Retry::Never,
-        };
         Self {
             kind,
             reason: format!("HTTP {status}: {said}"),
-            retry,
         }
     }
 
@@ -183,19 +159,5 @@ mod tests {
         check(r#"{"detail":"bad"}"#, "bad");
         check("bad\n", "bad");
         check("", "no further word");
-    }
-
-    #[test]
-    fn only_passing_troubles_are_tried_again() {
-        let wait = Duration::from_secs(2);
-        let retry = |status, after| Failure::of_status(status, after, b"").retry;
-        assert_eq!(retry(503, None), Retry::Soon);
-        assert_eq!(retry(429, Some(wait)), Retry::After(wait));
-        assert_eq!(retry(429, None), Retry::Never);
-        assert_eq!(retry(400, Some(wait)), Retry::Never);
-        let broken = Failure::new(ModelErrorKind::Transport, "reset");
-        assert_eq!(broken.retry, Retry::Never);
-        assert_eq!(broken.before_answer().retry, Retry::Soon);
-        assert_eq!(Failure::cancelled().before_answer().retry, Retry::Never);
     }
 }

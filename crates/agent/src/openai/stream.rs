@@ -18,9 +18,7 @@ pub(super) fn read(
     is_cancelled: &dyn Fn() -> bool,
     on_text: &mut dyn FnMut(&str),
 ) -> Result<ModelReply, Failure> {
-    let head = exchange
-        .next(is_cancelled)
-        .map_err(Failure::before_answer)?;
+    let head = exchange.next(is_cancelled)?;
     let Event::Head {
         status,
         retry_after,

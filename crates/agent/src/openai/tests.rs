@@ -6,7 +6,7 @@ mod server;
 
 use std::cell::Cell;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use openclaw_host::{Block, ModelErrorKind, Stop, ToolSpec, Usage};
 use serde_json::{Value, json};
@@ -24,8 +24,6 @@ const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
 struct Outcome {
     reply: Result<ModelReply, ModelError>,
     streamed: Vec<String>,
-    /// What the client waited in total.
-    waited: Duration,
     server: Server,
 }
 
@@ -43,10 +41,7 @@ fn ask_with(
     let mut settings = OpenAiSettings::new("acme", &server.base_url, "m1", 8_000);
     settings.api_key = ApiKey::new(KEY);
     set(&mut settings);
-    let waited = Arc::new(Mutex::new(Duration::ZERO));
-    let total = Arc::clone(&waited);
-    let wait = Box::new(move |step| *total.lock().unwrap() += step);
-    let mut model = OpenAiModel::new(settings, wait).unwrap();
+    let mut model = OpenAiModel::new(settings).unwrap();
     assert!(!format!("{model:?}").contains(KEY));
 
     let request = ModelRequest {
@@ -57,11 +52,9 @@ fn ask_with(
     };
     let mut streamed = Vec::new();
     let reply = model.respond(request, &mut |text| streamed.push(text.to_owned()));
-    let waited = *waited.lock().unwrap();
     Outcome {
         reply,
         streamed,
-        waited,
         server,
     }
 }

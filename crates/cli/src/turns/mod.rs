@@ -8,7 +8,9 @@ use crate::error::CliError;
 use crate::models::{self, Chosen};
 use crate::output::Output;
 use openclaw_agent::{PromptFacts, system_prompt};
-use openclaw_host::{Host, HostSettings, NoTools, SystemPrompt, TurnOutcome, TurnRequest};
+use openclaw_host::{
+    Host, HostSettings, NoTools, SystemPrompt, TurnEvent, TurnOutcome, TurnRequest,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -73,13 +75,26 @@ impl Turns {
             turn_id: said.turn_id,
             system_prompt: self.system_prompt(),
             context_tokens: self.chosen.context_tokens,
+            ..TurnRequest::default()
         };
-        let model = self.chosen.model.as_mut();
+        let models = self.chosen.candidates();
         let mut streamed = false;
-        let outcome = self.host.turn(request, model, &mut NoTools, &mut |text| {
-            streamed = true;
-            output.piece(text);
-        });
+        let mut on_event = |event: TurnEvent<'_>| match event {
+            TurnEvent::Text(text) => {
+                streamed = true;
+                output.piece(text);
+            }
+            TurnEvent::Retry(retry) => {
+                if retry.was_streaming {
+                    output.piece("\n");
+                }
+                report::retry(retry, output);
+            }
+            TurnEvent::Compacting { engine_id } => output.talk(&format!(
+                "the conversation is too large for the model; {engine_id} makes it smaller"
+            )),
+        };
+        let outcome = self.host.turn(request, models, &mut NoTools, &mut on_event);
         if streamed {
             output.piece("\n");
         }

@@ -1,7 +1,7 @@
 //! What is said about a turn on stderr.
 
 use crate::output::Output;
-use openclaw_host::{CommitOutcome, Scope, TurnOutcome, TurnRecord};
+use openclaw_host::{CommitOutcome, Retry, Scope, TurnOutcome, TurnRecord};
 
 /// Says on stderr which engine served and what it did.
 pub(super) fn report(outcome: &TurnOutcome, output: &mut Output) {
@@ -41,6 +41,22 @@ pub(super) fn report(outcome: &TurnOutcome, output: &mut Output) {
     if !outcome.is_repeat {
         output.talk(&summary(record));
     }
+}
+
+/// Says on stderr that a request is made again, as it happens.
+pub(super) fn retry(retry: &Retry, output: &mut Output) {
+    let (provider, model) = (&retry.next.provider, &retry.next.id);
+    let next = if retry.is_fallback {
+        format!("{provider}/{model} is asked instead")
+    } else {
+        format!("it is asked again in {} s", retry.wait.as_secs_f32())
+    };
+    let again = if retry.was_streaming {
+        "; the answer starts over"
+    } else {
+        ""
+    };
+    output.warning(&format!("{}; {next}{again}", retry.reason));
 }
 
 /// The exit line: who served, how much of the history, what became of the commit.

@@ -161,15 +161,32 @@ fn configured_headers_are_sent_and_never_shown() {
 }
 
 #[test]
-fn fallbacks_that_are_not_used_are_told() {
+fn fallback_answers_when_the_model_is_not_there() {
     let home = Home::new();
-    let defaults = json!({ "model": { "primary": "offline", "fallbacks": ["local/m1"] } });
-    home.write_config(&json!({ "agents": { "defaults": defaults } }).to_string());
-    let ran = home.run("agent -m hello").succeeds();
-    assert_eq!(ran.stderr.matches("fallbacks").count(), 1, "{ran:#?}");
-    ran.shows(&["warning:", "not used yet"]);
-    let ran = home.run("agent -m hello --model offline").succeeds();
-    assert!(!ran.stderr.contains("fallbacks"), "{ran:#?}");
+    let config = |fallback: &str| {
+        json!({
+            "models": { "providers": { "local": {
+                "baseUrl": "http://127.0.0.1:1/v1", "models": [{ "id": "m1" }] } } },
+            "agents": { "defaults": { "model": { "primary": "local/m1", "fallbacks": [fallback] } } },
+        })
+    };
+    home.write_config(&config("offline").to_string());
+    let ran = home.run("agent -m hello --json").succeeds().shows(&[
+        "warning:",
+        "local/m1",
+        "is asked instead",
+    ]);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(document["turn"]["model"]["provider"], "offline");
+    assert_eq!(document["turn"]["failedAttempts"][0]["model"], "m1");
+    home.run("doctor").shows(&["local/m1, then offline/"]);
+    let ran = home.run("agent -m hello --model local/m1").fails();
+    assert!(!ran.stderr.contains("instead"), "{ran:#?}");
+
+    home.write_config(&config("nowhere/m2").to_string());
+    home.run("agent -m hello")
+        .fails()
+        .shows(&["fallbacks", "there is no provider `nowhere`"]);
 }
 
 #[test]

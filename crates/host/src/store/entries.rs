@@ -1,27 +1,16 @@
-//! Entries of a transcript and the active path through them.
+//! Entries of a transcript: stored once, never changed.
 
 use super::Store;
 use super::error::{Attempt, StoreError};
+use super::links;
+use super::path::parsed;
 use super::sessions::Session;
-use crate::history::Held;
+use super::upkeep::{self, Step};
 use crate::tokens::TokenCounter;
-use openclaw_transcript::{Link, Row, Tip, active_path, extends, parse_row};
+use openclaw_transcript::Row;
 use rusqlite::{Connection, params};
 
-/// An entry on the active path.
-#[derive(Clone, Debug)]
-pub struct PathEntry {
-    /// Position among all rows, header 0.
-    pub seq: i64,
-    /// The row.
-    pub row: Row,
-    /// Tokens of its message, 0 for other rows.
-    pub tokens: u64,
-    /// Position among the messages of the path, from 0.
-    pub message_position: Option<i64>,
-}
-
-/// Appends one row to a transcript, extends the path or finds it again, and returns the row's position.
+/// Appends one row to a transcript, brings the path up to date, and returns the row's position.
 ///
 /// The caller's transaction makes it all or nothing; `session` is changed only in memory until
 /// [`Session::save`].
@@ -31,19 +20,11 @@ pub(super) fn append(
     row: &Row,
     attempt: &Attempt,
 ) -> Result<i64, StoreError> {
-    let seq = insert(connection, session, row, tokens_of(row), attempt)?;
-    if extends(&session.tip, &row.link()) && !is_known(connection, session, row, seq, attempt)? {
-        let message_position = row.message().map(|_| session.message_count);
-        add_to_path(connection, session, seq, message_position, attempt)?;
-        if let Some(id) = row.id() {
-            session.tip = Tip::At(id.to_owned());
-            session.append_parent = Some(id.to_owned());
-        }
-        Ok(seq)
-    } else {
-        rebuild_path(connection, session, attempt)?;
-        Ok(seq)
-    }
+    let tokens = tokens_of(row);
+    let seq = insert(connection, session, row, tokens, attempt)?;
+    let step = Step::of(seq, row, tokens);
+    upkeep::grow(connection, session, &row.link(), &step, attempt)?;
+    Ok(seq)
 }
 
 /// Tokens of a row's message, 0 for other rows.
@@ -62,8 +43,11 @@ pub(super) fn insert(
 ) -> Result<i64, StoreError> {
     let seq = session.next_seq;
     let message = row.message();
-    let sql = "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, \
-               (SELECT ?7 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE session_id = ?1 AND idempotency_key = ?7)))";
+    let link = links::Columns::of(row);
+    let sql = "INSERT INTO entries (session_id, seq, entry_id, row, tokens, is_message, idempotency_key, \
+               node, parent, parent_id, side, leaf_target, leaf_append_parent) VALUES (?1, ?2, ?3, ?4, ?5, ?6, \
+               (SELECT ?7 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE session_id = ?1 AND idempotency_key = ?7)), \
+               ?8, ?9, ?10, ?11, ?12, ?13)";
     connection
         .prepare_cached(sql)
         .and_then(|mut statement| {
@@ -74,7 +58,13 @@ pub(super) fn insert(
                 row.raw(),
                 i64::try_from(tokens).unwrap_or(i64::MAX),
                 message.is_some(),
-                message.and_then(|message| message.idempotency_key())
+                message.and_then(|message| message.idempotency_key()),
+                link.node,
+                link.parent,
+                link.parent_id,
+                link.side,
+                link.leaf_target,
+                link.leaf_append_parent
             ])
         })
         .map_err(|error| attempt.sql(error))?;
@@ -82,173 +72,7 @@ pub(super) fn insert(
     Ok(seq)
 }
 
-/// Whether an earlier row has this row's id.
-fn is_known(
-    connection: &Connection,
-    session: &Session,
-    row: &Row,
-    seq: i64,
-    attempt: &Attempt,
-) -> Result<bool, StoreError> {
-    connection
-        .prepare_cached(
-            "SELECT 1 FROM entries WHERE session_id = ?1 AND entry_id = ?2 AND seq < ?3",
-        )
-        .and_then(|mut statement| statement.exists(params![session.id, row.id(), seq]))
-        .map_err(|error| attempt.sql(error))
-}
-
-fn add_to_path(
-    connection: &Connection,
-    session: &mut Session,
-    seq: i64,
-    message_position: Option<i64>,
-    attempt: &Attempt,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("INSERT INTO active_path VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut statement| {
-            statement.execute(params![
-                session.id,
-                session.path_length,
-                seq,
-                message_position
-            ])
-        })
-        .map_err(|error| attempt.sql(error))?;
-    session.path_length += 1;
-    session.message_count += i64::from(message_position.is_some());
-    Ok(())
-}
-
-/// Finds the active path from all rows, as after a branch or an import.
-pub(super) fn rebuild_path(
-    connection: &Connection,
-    session: &mut Session,
-    attempt: &Attempt,
-) -> Result<(), StoreError> {
-    let rows = all_rows(connection, &session.id, attempt)?;
-    let links: Vec<Link> = rows.iter().map(|(_, row)| row.link()).collect();
-    let path = active_path(&links);
-    connection
-        .execute(
-            "DELETE FROM active_path WHERE session_id = ?1",
-            [&session.id],
-        )
-        .map_err(|error| attempt.sql(error))?;
-    (session.path_length, session.message_count) = (0, 0);
-    for &index in &path.rows {
-        let (seq, row) = &rows[index];
-        let message_position = row.message().map(|_| session.message_count);
-        add_to_path(connection, session, *seq, message_position, attempt)?;
-    }
-    session.tip = path.tip(&links);
-    session.append_parent = path.append_parent;
-    Ok(())
-}
-
-fn all_rows(
-    connection: &Connection,
-    session_id: &str,
-    attempt: &Attempt,
-) -> Result<Vec<(i64, Row)>, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT seq, row FROM entries WHERE session_id = ?1 ORDER BY seq")
-        .map_err(|error| attempt.sql(error))?;
-    let rows = statement
-        .query_map([session_id], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?))
-        })
-        .map_err(|error| attempt.sql(error))?;
-    rows.map(|row| {
-        let (seq, text) = row.map_err(|error| attempt.sql(error))?;
-        Ok((seq, parsed(seq, &text, attempt)?))
-    })
-    .collect()
-}
-
-/// A stored row. What was stored was read before, so it reads again.
-fn parsed(seq: i64, text: &str, attempt: &Attempt) -> Result<Row, StoreError> {
-    let line = usize::try_from(seq).unwrap_or(usize::MAX);
-    parse_row(line, text)
-        .ok_or_else(|| attempt.damaged(format!("entry {seq} of a session cannot be read")))
-}
-
 impl Store {
-    /// The active path of a session, root first.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
-    pub fn path_of(&self, session: &Session) -> Result<Vec<PathEntry>, StoreError> {
-        let attempt = self.attempt("read");
-        let sql = "SELECT a.seq, e.row, e.tokens, a.message_position FROM active_path a \
-                   JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
-                   WHERE a.session_id = ?1 ORDER BY a.position";
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(|error| attempt.sql(error))?;
-        let rows = statement
-            .query_map([&session.id], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get::<_, String>(1)?,
-                    row.get::<_, i64>(2)?,
-                    row.get(3)?,
-                ))
-            })
-            .map_err(|error| attempt.sql(error))?;
-        rows.map(|row| {
-            let (seq, text, tokens, message_position) = row.map_err(|error| attempt.sql(error))?;
-            let row = parsed(seq, &text, &attempt)?;
-            Ok(PathEntry {
-                seq,
-                row,
-                tokens: u64::try_from(tokens).unwrap_or(0),
-                message_position,
-            })
-        })
-        .collect()
-    }
-
-    /// The messages of the active path between two positions, both included.
-    pub(crate) fn messages_between(
-        &self,
-        session: &Session,
-        first_seq: i64,
-        last_seq: i64,
-    ) -> Result<Vec<Held>, StoreError> {
-        let attempt = self.attempt("read");
-        let sql = "SELECT a.seq, e.row, e.tokens FROM active_path a \
-                   JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
-                   WHERE a.session_id = ?1 AND a.seq BETWEEN ?2 AND ?3 AND a.message_position IS NOT NULL \
-                   ORDER BY a.position";
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(|error| attempt.sql(error))?;
-        let rows = statement
-            .query_map(params![session.id, first_seq, last_seq], |row| {
-                Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
-            })
-            .map_err(|error| attempt.sql(error))?;
-        let mut messages = Vec::new();
-        for row in rows {
-            let (seq, text, tokens) = row.map_err(|error| attempt.sql(error))?;
-            let row = parsed(seq, &text, &attempt)?;
-            if let Some(message) = row.message() {
-                messages.push(Held {
-                    id: row.id().unwrap_or_default().to_owned(),
-                    role: message.role(),
-                    tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
-                    json: message.shared_json(),
-                });
-            }
-        }
-        Ok(messages)
-    }
-
     /// Hands every stored line of a session to `each`, header first, exactly as it came in.
     ///
     /// # Errors
@@ -304,6 +128,7 @@ pub(super) fn append_texts(
     rows: &[String],
     attempt: &Attempt,
 ) -> Result<Vec<i64>, StoreError> {
+    session.check_unchanged(connection, attempt)?;
     rows.iter()
         .map(|text| {
             let row = parsed(session.next_seq, text, attempt)?;

@@ -39,6 +39,9 @@ pub enum StoreErrorKind {
     /// Nothing has this name.
     #[error("there is no session `{0}`")]
     NoSession(String),
+    /// Another process wrote the session since it was read.
+    #[error("session `{0}` was changed by another process while it was being worked on")]
+    Changed(String),
     /// A transcript with this id is there, with other entries from the first on.
     #[error("session id `{0}` is taken by another transcript")]
     SessionTaken(String),
@@ -90,6 +93,9 @@ impl StoreError {
                 "move the file aside and keep it; sessions that were exported can be imported again"
             }
             StoreErrorKind::NoSession(_) => "`openclaw sessions list` shows the sessions there are",
+            StoreErrorKind::Changed(_) => {
+                "run it again; what the other process wrote is kept, and nothing of this was stored"
+            }
             StoreErrorKind::SessionTaken(_) => {
                 "give a copy of the file another id in its header; one without a header takes its id from its name"
             }

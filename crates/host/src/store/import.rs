@@ -4,9 +4,10 @@
 mod tests;
 
 use super::Store;
-use super::entries::{insert, rebuild_path, tokens_of};
+use super::entries::{insert, tokens_of};
 use super::error::{Attempt, StoreError, StoreErrorKind};
 use super::sessions::{self, Session};
+use super::upkeep;
 use openclaw_transcript::{
     Fault, Header, IdSeed, Link, Mend, Message, Row, Transcript, active_path, context, header_row,
     migrate, pair, parse, stable_hash,
@@ -157,7 +158,7 @@ impl Store {
                 insert(transaction, &mut session, row, *tokens, attempt)?;
             }
             if !fresh.is_empty() {
-                rebuild_path(transaction, &mut session, attempt)?;
+                upkeep::rebuild(transaction, &mut session, attempt)?;
                 session.save(transaction, ambient.now_ms(), attempt)?;
             }
             let imported = match known {

@@ -3,25 +3,38 @@
 //! Append-only: a stored entry is never changed. The active path is kept beside the entries, so that appending and
 //! reading cost what is new. Several processes may have it open; one transaction runs at a time.
 
+#[cfg(test)]
+pub(crate) mod arbitrary;
+mod cursor;
+mod delta;
 mod entries;
 mod error;
+mod fence;
 mod import;
+mod links;
 mod outbox;
+mod path;
+mod rotation;
 mod schema;
 mod sessions;
 mod turns;
+mod upkeep;
 
-pub use entries::PathEntry;
+pub use delta::DeltaError;
 pub use error::{StoreError, StoreErrorKind};
+pub use fence::FenceViolation;
 pub use import::{ImportReport, Imported};
 pub use outbox::Backlog;
 pub(crate) use outbox::{OutboxRow, PendingTurn};
+pub use path::PathEntry;
+pub(crate) use rotation::{MovedTurn, Rotation};
 pub use sessions::{Session, SessionSummary};
 pub(crate) use turns::TurnState;
 
 use crate::ambient::Ambient;
 use error::Attempt;
 use rusqlite::{Connection, OpenFlags};
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +47,8 @@ pub struct Store {
     path: PathBuf,
     connection: Connection,
     ambient: Ambient,
+    /// Entries whose text was read since it was opened: what a read costs.
+    rows_read: Cell<u64>,
 }
 
 impl Store {
@@ -58,6 +73,7 @@ impl Store {
             path: path.to_owned(),
             connection,
             ambient,
+            rows_read: Cell::new(0),
         })
     }
 
@@ -86,6 +102,7 @@ impl Store {
             path: path.to_owned(),
             connection,
             ambient,
+            rows_read: Cell::new(0),
         }))
     }
 
@@ -93,6 +110,12 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Entries whose text was read since the store was opened.
+    #[must_use]
+    pub fn rows_read(&self) -> u64 {
+        self.rows_read.get()
     }
 
     fn attempt(&self, what: &'static str) -> Attempt {

@@ -1,10 +1,20 @@
 //! The tables, and how older files get them.
 
+#[cfg(test)]
+mod tests;
+
 use super::error::{Attempt, StoreError, StoreErrorKind};
-use rusqlite::{Connection, TransactionBehavior};
+use super::links;
+use super::path::parsed;
+use rusqlite::{Connection, TransactionBehavior, params};
+
+/// One version of the schema from the one before.
+type Migration = fn(&Connection, &Attempt) -> Result<(), StoreError>;
 
 /// Migrations in order; the file's `user_version` counts those it has.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [Migration; 2] = [first, links_in_columns];
+
+const FIRST: &str = "
     CREATE TABLE sessions (
         session_id TEXT PRIMARY KEY,
         session_key TEXT NOT NULL,
@@ -64,7 +74,76 @@ const MIGRATIONS: [&str; 1] = ["
         record TEXT
     ) STRICT;
     CREATE INDEX turns_by_session ON turns (session_id, admission_seq);
-"];
+";
+
+fn first(connection: &Connection, attempt: &Attempt) -> Result<(), StoreError> {
+    connection
+        .execute_batch(FIRST)
+        .map_err(|error| attempt.sql(error))
+}
+
+/// What the tree has to know of a row stands in columns of its own, so that a path can be found without reading a body.
+const LINKS: &str = "
+    ALTER TABLE sessions ADD COLUMN path_revision INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN path_tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE entries ADD COLUMN node TEXT NOT NULL DEFAULT 'opaque'
+        CHECK (node IN ('content', 'compaction', 'reset', 'leaf', 'opaque'));
+    ALTER TABLE entries ADD COLUMN parent TEXT NOT NULL DEFAULT 'absent' CHECK (parent IN ('absent', 'null', 'id'));
+    ALTER TABLE entries ADD COLUMN parent_id TEXT;
+    ALTER TABLE entries ADD COLUMN side INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE entries ADD COLUMN leaf_target TEXT;
+    ALTER TABLE entries ADD COLUMN leaf_append_parent TEXT;
+    ALTER TABLE active_path ADD COLUMN is_boundary INTEGER NOT NULL DEFAULT 0;
+";
+const AFTER_LINKS: &str = "
+    UPDATE active_path SET is_boundary = 1 WHERE EXISTS (SELECT 1 FROM entries e
+        WHERE e.session_id = active_path.session_id AND e.seq = active_path.seq AND e.node IN ('compaction', 'reset'));
+    CREATE INDEX active_path_boundaries ON active_path (session_id, position) WHERE is_boundary;
+    CREATE INDEX active_path_messages ON active_path (session_id, message_position)
+        WHERE message_position IS NOT NULL;
+    UPDATE sessions SET path_tokens = (SELECT coalesce(sum(e.tokens), 0) FROM active_path a JOIN entries e
+        ON e.session_id = a.session_id AND e.seq = a.seq WHERE a.session_id = sessions.session_id);
+";
+/// Rows read at a time, so that a large store fits into memory.
+const BATCH: i64 = 1000;
+
+fn links_in_columns(connection: &Connection, attempt: &Attempt) -> Result<(), StoreError> {
+    let sql = |error| attempt.sql(error);
+    connection.execute_batch(LINKS).map_err(sql)?;
+    let mut next = connection
+        .prepare("SELECT rowid, seq, row FROM entries WHERE rowid > ?1 ORDER BY rowid LIMIT ?2")
+        .map_err(sql)?;
+    let mut update = connection.prepare(links::UPDATE).map_err(sql)?;
+    let mut last = i64::MIN;
+    loop {
+        let batch: Vec<(i64, i64, String)> = next
+            .query_map([last, BATCH], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .and_then(Iterator::collect)
+            .map_err(sql)?;
+        let Some((rowid, ..)) = batch.last() else {
+            break;
+        };
+        last = *rowid;
+        for (rowid, seq, text) in &batch {
+            let row = parsed(*seq, text, attempt)?;
+            let link = links::Columns::of(&row);
+            update
+                .execute(params![
+                    rowid,
+                    link.node,
+                    link.parent,
+                    link.parent_id,
+                    link.side,
+                    link.leaf_target,
+                    link.leaf_append_parent
+                ])
+                .map_err(sql)?;
+        }
+    }
+    connection.execute_batch(AFTER_LINKS).map_err(sql)
+}
 
 const NEWEST: i64 = MIGRATIONS.len() as i64;
 
@@ -110,7 +189,7 @@ pub(super) fn prepare(connection: &mut Connection, attempt: &Attempt) -> Result<
         .enumerate()
         .skip(usize::try_from(found).unwrap_or(0))
     {
-        transaction.execute_batch(migration).map_err(sql)?;
+        migration(&transaction, attempt)?;
         transaction
             .pragma_update(None, "user_version", index as i64 + 1)
             .map_err(sql)?;

@@ -1,7 +1,7 @@
 //! Sessions: a key that people use, and the transcript behind it.
 //!
-//! A key, once given, stays on its transcript, and a transcript has one key. One that has lost it is listed by its id
-//! and gets a key again when it is imported again.
+//! A key, once given, stays on its transcript until a compaction moves it to a successor, and a transcript has one key.
+//! One that has lost it is listed by its id and gets a key again when it is imported again.
 
 use super::Store;
 use super::error::{Attempt, StoreError, StoreErrorKind};
@@ -23,8 +23,21 @@ pub struct Session {
     pub(crate) append_parent: Option<String>,
     pub(crate) next_seq: i64,
     pub(crate) path_length: i64,
+    /// Changes whenever the path changes otherwise than by growing at its end.
+    pub(crate) path_revision: i64,
+    pub(crate) path_tokens: i64,
+    /// What the store's row was when it was read or written last.
+    stored: Stamp,
     /// Messages on the active path.
     pub message_count: i64,
+}
+
+/// What tells whether a session is still the one that was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Stamp {
+    generation: String,
+    next_seq: i64,
+    path_revision: i64,
 }
 
 /// A line of `sessions list`.
@@ -46,7 +59,7 @@ pub struct SessionSummary {
 
 const COLUMNS: &str = "session_id, coalesce((SELECT min(k.session_key) FROM session_keys k \
                        WHERE k.session_id = sessions.session_id), session_id), generation, header, tip, \
-                       append_parent, next_seq, path_length, message_count";
+                       append_parent, next_seq, path_length, message_count, path_revision, path_tokens";
 
 /// Bytes a session key may have.
 const MAX_KEY_BYTES: usize = 512;
@@ -82,13 +95,57 @@ impl Session {
             next_seq: row.get(6)?,
             path_length: row.get(7)?,
             message_count: row.get(8)?,
+            path_revision: row.get(9)?,
+            path_tokens: row.get(10)?,
+            stored: Stamp::default(),
         };
-        Ok((session, tip))
+        Ok((session.stamped(), tip))
     }
 
-    /// Writes back what an append changed.
-    pub(super) fn save(
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            generation: self.generation.clone(),
+            next_seq: self.next_seq,
+            path_revision: self.path_revision,
+        }
+    }
+
+    fn stamped(mut self) -> Self {
+        self.stored = self.stamp();
+        self
+    }
+
+    /// Refuses to go on with a session that another process has changed since it was read.
+    pub(super) fn check_unchanged(
         &self,
+        connection: &Connection,
+        attempt: &Attempt,
+    ) -> Result<(), StoreError> {
+        let found = connection
+            .prepare_cached(
+                "SELECT generation, next_seq, path_revision FROM sessions WHERE session_id = ?1",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row([&self.id], |row| {
+                        Ok(Stamp {
+                            generation: row.get(0)?,
+                            next_seq: row.get(1)?,
+                            path_revision: row.get(2)?,
+                        })
+                    })
+                    .optional()
+            })
+            .map_err(|error| attempt.sql(error))?;
+        if found.as_ref() == Some(&self.stored) {
+            return Ok(());
+        }
+        Err(attempt.kind(StoreErrorKind::Changed(self.id.clone())))
+    }
+
+    /// Writes back what an append changed, unless another process was faster.
+    pub(super) fn save(
+        &mut self,
         connection: &Connection,
         now_ms: i64,
         attempt: &Attempt,
@@ -96,7 +153,8 @@ impl Session {
         let tip =
             serde_json::to_string(&self.tip).map_err(|error| attempt.damaged(error.to_string()))?;
         let sql = "UPDATE sessions SET tip = ?2, append_parent = ?3, next_seq = ?4, path_length = ?5, \
-                   message_count = ?6, updated_at_ms = ?7 WHERE session_id = ?1";
+                   message_count = ?6, updated_at_ms = ?7, path_revision = ?8, path_tokens = ?9 WHERE session_id = ?1";
+        self.check_unchanged(connection, attempt)?;
         connection
             .prepare_cached(sql)
             .and_then(|mut statement| {
@@ -107,10 +165,13 @@ impl Session {
                     self.next_seq,
                     self.path_length,
                     self.message_count,
-                    now_ms
+                    now_ms,
+                    self.path_revision,
+                    self.path_tokens,
                 ])
             })
             .map_err(|error| attempt.sql(error))?;
+        self.stored = self.stamp();
         Ok(())
     }
 }
@@ -222,11 +283,17 @@ pub(super) fn create(
         append_parent: None,
         next_seq: 1,
         path_length: 0,
+        path_revision: 0,
+        path_tokens: 0,
         message_count: 0,
-    };
+        stored: Stamp::default(),
+    }
+    .stamped();
     connection
         .execute(
-            "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, '\"Empty\"', NULL, 1, 0, 0, ?5, ?5)",
+            "INSERT INTO sessions (session_id, session_key, header, generation, tip, append_parent, next_seq, \
+             path_length, message_count, created_at_ms, updated_at_ms) \
+             VALUES (?1, ?2, ?3, ?4, '\"Empty\"', NULL, 1, 0, 0, ?5, ?5)",
             params![id, key, header, generation, now_ms],
         )
         .map_err(|error| attempt.sql(error))?;
@@ -283,9 +350,7 @@ impl Store {
     /// The store cannot be read.
     pub fn sessions(&self) -> Result<Vec<SessionSummary>, StoreError> {
         let sql = "SELECT k.session_key, s.session_id, s.next_seq - 1, s.message_count, \
-                   (SELECT coalesce(sum(e.tokens), 0) FROM active_path a JOIN entries e \
-                    ON e.session_id = a.session_id AND e.seq = a.seq WHERE a.session_id = s.session_id), \
-                   s.updated_at_ms \
+                   s.path_tokens, s.updated_at_ms \
                    FROM sessions s LEFT JOIN session_keys k USING (session_id) ORDER BY s.updated_at_ms DESC, 1";
         let read = |row: &Row<'_>| {
             Ok(SessionSummary {

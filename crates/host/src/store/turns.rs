@@ -120,6 +120,43 @@ impl Store {
         Ok(seq)
     }
 
+    /// Stores the reply of a turn whose text is not stored, and the end of that turn, in one transaction. No engine is
+    /// owed it.
+    pub(crate) fn accept_reply(
+        &mut self,
+        session: &mut Session,
+        turn_id: &str,
+        reply_row: &str,
+    ) -> Result<(), StoreError> {
+        let now_ms = self.ambient.now_ms();
+        let mut changed = session.clone();
+        self.transaction("accept a turn in", |transaction, attempt| {
+            let seqs = append_texts(transaction, &mut changed, &[reply_row.to_owned()], attempt)?;
+            changed.save(transaction, now_ms, attempt)?;
+            transaction
+                .execute(
+                    "INSERT INTO turns (turn_id, session_id, admission_seq, terminal_seq, started_at_ms) \
+                     VALUES (?1, ?2, ?3, ?3, ?4)",
+                    params![turn_id, changed.id, seqs.first(), now_ms],
+                )
+                .map_err(|error| attempt.sql(error))?;
+            Ok(())
+        })?;
+        *session = changed;
+        Ok(())
+    }
+
+    /// Notes that the user entry of a running turn stands at another place now.
+    pub(crate) fn move_admission(&mut self, turn_id: &str, seq: i64) -> Result<(), StoreError> {
+        self.transaction("write", |transaction, attempt| {
+            let sql = "UPDATE turns SET admission_seq = ?2 WHERE turn_id = ?1";
+            transaction
+                .execute(sql, params![turn_id, seq])
+                .map_err(|error| attempt.sql(error))?;
+            Ok(())
+        })
+    }
+
     /// Keeps the record of a turn.
     pub(crate) fn record_turn(
         &mut self,
@@ -141,7 +178,7 @@ impl Store {
     pub(crate) fn commits_of(&self, session: &Session) -> Result<Vec<OutboxRow>, StoreError> {
         let attempt = self.attempt("read");
         let sql = "SELECT commit_facts FROM turns \
-                   WHERE session_id = ?1 AND terminal_seq IS NOT NULL ORDER BY admission_seq";
+                   WHERE session_id = ?1 AND terminal_seq IS NOT NULL AND commit_facts IS NOT NULL ORDER BY admission_seq";
         let mut statement = self
             .connection
             .prepare(sql)

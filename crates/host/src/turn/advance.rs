@@ -2,14 +2,16 @@
 
 use super::answer::Answered;
 use super::open::{self, Turn};
+use super::params::{Maintenance, ModelFacts};
 use super::record::{CommitOutcome, RecoveredCommit, TurnRecord};
 use super::{TurnError, TurnOutcome};
 use crate::Host;
 use crate::guard::{Guarded, Hook};
 use crate::history::Held;
+use crate::lane::Lane;
 use crate::legacy::LEGACY_ID;
 use crate::quarantine::{QuarantineRecord, forget_ended};
-use crate::requirements;
+use crate::requirements::{self, ExecutionHost, Operation};
 use crate::store::{OutboxRow, Session, Store, StoreError};
 use openclaw_interface::Message;
 use openclaw_interface::model::{CommitParams, CommitStatus};
@@ -18,14 +20,24 @@ use std::sync::atomic::AtomicBool;
 
 impl Answered<'_> {
     /// Delivers the commit, tidies up, says goodbye, keeps the record. The reply is safe: nothing here can lose it.
-    pub(super) fn commit(self) -> TurnOutcome {
-        let Self { mut turn, reply } = self;
+    ///
+    /// - `lane`: kept until maintenance that runs behind the reply is done too.
+    pub(super) fn commit(self, lane: Lane) -> TurnOutcome {
+        let Self {
+            mut turn,
+            facts,
+            reply,
+        } = self;
         turn.record.commit = turn.deliver();
-        if matches!(
+        let is_acknowledged = matches!(
             turn.record.commit,
             CommitOutcome::Committed | CommitOutcome::Duplicate
-        ) {
-            let params = turn.session_params();
+        );
+        if is_acknowledged && turn.engine.identity.maintains_in_background {
+            turn.keep_timings();
+            turn.maintain_in_background(&facts, lane);
+        } else if is_acknowledged {
+            let params = turn.maintain_params(&facts, Maintenance::AfterTurn);
             // A failure sets the engine aside for the next turn; this one is done.
             let _ = turn.engine.maintain(&params);
         }
@@ -55,11 +67,23 @@ impl Answered<'_> {
 }
 
 impl Turn<'_> {
+    /// Gives the engine to a thread of its own, and the lane with it.
+    fn maintain_in_background(&mut self, facts: &ModelFacts, lane: Lane) {
+        let params = self.maintain_params(facts, Maintenance::Background);
+        let successor = open::legacy(self.host, self.request.cancel.flag());
+        let mut engine = std::mem::replace(&mut self.engine, successor);
+        let cancel = self.request.cancel.clone();
+        self.host.background().run(lane, cancel, move || {
+            engine.maintain_in_background(&params);
+            engine.dispose();
+        });
+    }
+
     fn deliver(&mut self) -> CommitOutcome {
         let Some(owed) = self.owed.clone() else {
             return CommitOutcome::NotOwed;
         };
-        if self.engine.engine_id != owed {
+        if self.engine.id() != owed {
             let substitution = self.record.substitution.as_ref();
             let reason = substitution.map_or_else(String::new, |it| {
                 format!("{} failed: {}", it.operation, it.reason)
@@ -88,9 +112,7 @@ pub(super) fn drain(
     engine: &mut Guarded,
     session: &Session,
 ) -> Result<(Vec<RecoveredCommit>, Option<QuarantineRecord>), StoreError> {
-    let rows = host
-        .store()
-        .recover_outbox(&engine.engine_id, &session.id)?;
+    let rows = host.store().recover_outbox(engine.id(), &session.id)?;
     let mut commits = Vec::new();
     for row in rows {
         let turn_id = row.commit.advancement_key.clone();
@@ -116,7 +138,7 @@ fn deliver_row(
     if !covers(&messages, commit) {
         let reason = "the transcript no longer holds this turn as it was";
         host.store()
-            .note_failed_delivery(key, &engine.engine_id, reason, true)?;
+            .note_failed_delivery(key, engine.id(), reason, true)?;
         return Ok((
             CommitOutcome::Queued {
                 reason: reason.into(),
@@ -127,7 +149,7 @@ fn deliver_row(
     let views: Vec<Message<'_>> = messages.iter().map(Held::view).collect();
     let failure = match engine.commit_turn(&views, commit) {
         Hook::Done(status) => {
-            host.store().acknowledge(key, &engine.engine_id)?;
+            host.store().acknowledge(key, engine.id())?;
             let outcome = match status {
                 CommitStatus::Committed => CommitOutcome::Committed,
                 CommitStatus::Duplicate => CommitOutcome::Duplicate,
@@ -135,10 +157,17 @@ fn deliver_row(
             return Ok((outcome, None));
         }
         Hook::Absent(error) => engine.reject("commitTurn", error.message),
+        Hook::Cancelled => {
+            let reason = "the engine's commit was cancelled";
+            host.store()
+                .note_failed_delivery(key, engine.id(), reason, false)?;
+            let reason = reason.to_owned();
+            return Ok((CommitOutcome::Queued { reason }, None));
+        }
         Hook::Failed(record) => record,
     };
     tracing::warn!(
-        engine = engine.engine_id,
+        engine = engine.id(),
         turn = key,
         reason = failure.reason,
         attempts = row.attempts + 1,
@@ -146,7 +175,7 @@ fn deliver_row(
         "commit not acknowledged; it stays in the outbox"
     );
     host.store()
-        .note_failed_delivery(key, &engine.engine_id, &failure.reason, false)?;
+        .note_failed_delivery(key, engine.id(), &failure.reason, false)?;
     Ok((
         CommitOutcome::Queued {
             reason: failure.reason.clone(),
@@ -159,7 +188,7 @@ fn deliver_row(
 fn covers(messages: &[Held], commit: &CommitParams) -> bool {
     let ends = messages.first().zip(messages.last());
     ends.is_some_and(|(first, last)| {
-        first.id == commit.admission.entry_id && last.id == commit.terminal.entry_id
+        *first.id == *commit.admission.entry_id && *last.id == *commit.terminal.entry_id
     })
 }
 
@@ -232,7 +261,8 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
         .find(asked)
         .map_err(|record| failed(*record))?;
     if let Some(info) = registered.info() {
-        requirements::check(info).map_err(TurnError::Requirement)?;
+        requirements::check(info, Operation::AgentRun, &[ExecutionHost::embedded()])
+            .map_err(TurnError::Requirement)?;
         if let Some(failure) = open::not_durable(info) {
             return Err(TurnError::Engine {
                 engine_id: asked.to_owned(),

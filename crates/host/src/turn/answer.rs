@@ -1,27 +1,51 @@
 //! The model's work: requests, tools, and the last entry.
 
 use super::TurnError;
-use super::admission::{Admitted, ModelFacts, commit_params, text_of};
+use super::admission::{Admitted, text_of};
 use super::assemble::Assembled;
+use super::event::TurnEvent;
+use super::message;
 use super::open::Turn;
-use crate::history::Held;
+use super::params::ModelFacts;
+use crate::history::{Held, sum};
 use crate::model::{
-    Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, Stop,
-    ToolOutcome, Tools, Usage,
+    Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, Stop, Tools,
 };
+use crate::store::Session;
+use crate::tokens::TokenCounter;
 use openclaw_interface::Role;
 use openclaw_interface::model::Anchor;
 use openclaw_transcript::message_row;
-use serde_json::{Value, json};
-use std::sync::atomic::Ordering;
+use serde_json::Value;
 
 /// Requests a turn may make. A model that still wants tools then is going in circles.
-const REQUEST_LIMIT: usize = 50;
+const REQUEST_LIMIT: u32 = 50;
+
+/// How an attempt ended.
+pub(super) enum Attempt<'h> {
+    /// With the last entry.
+    Answered(Box<Answered<'h>>),
+    /// Without an answer of the model.
+    Failed(Failed<'h>),
+}
 
 /// A turn whose last entry is stored.
 pub(super) struct Answered<'h> {
     pub(super) turn: Turn<'h>,
+    pub(super) facts: ModelFacts,
     pub(super) reply: String,
+}
+
+/// A turn whose model gave no answer.
+pub(super) struct Failed<'h> {
+    pub(super) turn: Box<Admitted<'h>>,
+    pub(super) error: ModelError,
+    /// Tokens of the request, as the host counts.
+    pub(super) request_tokens: u64,
+    /// Whether the model answered an earlier request of the attempt.
+    pub(super) was_answered: bool,
+    /// Whether a part of the answer was handed out.
+    pub(super) was_streaming: bool,
 }
 
 impl<'h> Assembled<'h> {
@@ -31,93 +55,168 @@ impl<'h> Assembled<'h> {
         self,
         model: &mut dyn Model,
         tools: &mut dyn Tools,
-        on_text: &mut dyn FnMut(&str),
-    ) -> Result<Answered<'h>, TurnError> {
+        on_event: &mut dyn FnMut(TurnEvent<'_>),
+    ) -> Result<Attempt<'h>, TurnError> {
         let Self {
-            admitted,
-            mut messages,
+            mut admitted,
+            mut view,
             system_prompt,
         } = self;
-        let Admitted {
-            mut turn,
-            user,
-            admission,
-            facts,
-            ..
-        } = *admitted;
-        messages.push(user);
-        turn.record.model.provider = facts.provider.clone();
-        turn.record.model.id = facts.model_id.clone();
-        for _ in 0..REQUEST_LIMIT {
-            let reply = turn.ask(model, tools, &system_prompt, &messages, on_text)?;
-            turn.record.model.add(reply.usage);
-            let message = assistant_message(&reply, model.info(), &turn);
-            let calls: Vec<&Block> = reply
-                .content
-                .iter()
-                .filter(|it| matches!(it, Block::ToolCall { .. }))
-                .collect();
-            if calls.is_empty() {
-                return turn.accept(&message, admission, &facts);
+        let model_use = &mut admitted.turn.record.model;
+        model_use.provider.clone_from(&admitted.facts.provider);
+        model_use.id.clone_from(&admitted.facts.model_id);
+        let mut was_answered = false;
+        loop {
+            admitted.view_for_request(&mut view, tools.specs())?;
+            admitted.turn.go_on()?;
+            let mut was_streaming = false;
+            let mut on_text = |text: &str| {
+                was_streaming = true;
+                on_event(TurnEvent::Text(text));
+            };
+            let messages: Vec<&Held> = view.iter().chain(&admitted.pending).collect();
+            let asked = admitted
+                .turn
+                .ask(model, tools, &system_prompt, &messages, &mut on_text);
+            // A cancelled request may fail in any words, or answer to the end.
+            admitted.turn.go_on()?;
+            let reply = match asked {
+                Ok(reply) => reply,
+                Err(error) => {
+                    let tokens = sum(&view) + sum(&admitted.pending);
+                    return Ok(Attempt::Failed(Failed {
+                        request_tokens: tokens + TokenCounter.text(&system_prompt),
+                        turn: admitted,
+                        error,
+                        was_answered,
+                        was_streaming,
+                    }));
+                }
+            };
+            was_answered = true;
+            admitted.turn.record.model.add(reply.usage);
+            let is_done = !reply.content.iter().any(is_call);
+            let message = message::assistant(&reply, model.info(), &admitted.turn);
+            if is_done {
+                let answered = admitted.accept(&message)?;
+                return Ok(Attempt::Answered(Box::new(answered)));
             }
-            turn.append(&mut messages, Role::Assistant, message)?;
-            for call in calls {
-                let Block::ToolCall {
-                    id,
-                    name,
-                    arguments,
-                } = call
-                else {
-                    continue;
-                };
-                let outcome = tools.run(name, arguments);
-                turn.append(
-                    &mut messages,
-                    Role::ToolResult,
-                    tool_message(id, name, &outcome, &turn),
-                )?;
+            admitted.append(Role::Assistant, &message)?;
+            admitted.run_tools(&reply.content, tools)?;
+            if admitted.turn.record.model.requests >= REQUEST_LIMIT {
+                let endless = TurnError::EndlessTools(REQUEST_LIMIT);
+                return Err(admitted.turn.give_up(endless));
             }
         }
-        Err(turn.give_up(TurnError::EndlessTools(REQUEST_LIMIT)))
     }
 }
 
-impl<'h> Turn<'h> {
+fn is_call(block: &Block) -> bool {
+    matches!(block, Block::ToolCall { .. })
+}
+
+impl<'h> Admitted<'h> {
+    /// Runs the calls of an answer. What is only for display goes behind all results, so that these stay behind their
+    /// calls.
+    fn run_tools(&mut self, content: &[Block], tools: &mut dyn Tools) -> Result<(), TurnError> {
+        let mut notes = Vec::new();
+        for block in content {
+            let Block::ToolCall {
+                id,
+                name,
+                arguments,
+            } = block
+            else {
+                continue;
+            };
+            self.turn.go_on()?;
+            let outcome = tools.run(name, arguments, &self.turn.request.cancel);
+            let result = message::tool_result(id, name, &outcome, &self.turn);
+            self.append(Role::ToolResult, &result)?;
+            notes.extend(outcome.notes);
+        }
+        for note in notes {
+            self.turn.store_row(&message::note(&note, &self.turn))?;
+        }
+        Ok(())
+    }
+
+    /// Stores a message in mid-turn; the next request has it.
+    fn append(&mut self, role: Role, message: &Value) -> Result<(), TurnError> {
+        let text = self.turn.store_row(message)?;
+        self.pending.push(Held::made(role, text));
+        Ok(())
+    }
+
+    /// Stores the last message, the end of the turn and what the engine is owed, all or nothing.
+    fn accept(self, message: &Value) -> Result<Answered<'h>, TurnError> {
+        let Self {
+            mut turn,
+            admission,
+            facts,
+            ..
+        } = self;
+        let text = message.to_string();
+        let row = turn.next_row(&text);
+        let turn_id = turn.turn_id.clone();
+        let host = turn.host;
+        let mut session = turn.session.clone();
+        match admission {
+            None => host.store().accept_reply(&mut session, &turn_id, &row)?,
+            Some(admission) => {
+                let parent = session.append_parent.clone();
+                let frame = turn.anchor(&session, "", 0, parent.as_deref(), 0);
+                let commit = |session: &Session, seq: i64| {
+                    let terminal = Anchor {
+                        entry_id: session.append_parent.clone().unwrap_or_default(),
+                        raw_seq: u64::try_from(seq).unwrap_or(0),
+                        active_message_position: u64::try_from(session.message_count - 1)
+                            .unwrap_or(0),
+                        ..frame
+                    };
+                    turn.commit_params(admission, terminal, &facts)
+                };
+                let owed = turn.owed.as_deref();
+                host.store()
+                    .accept(&mut session, &turn_id, &row, owed, commit)?;
+            }
+        }
+        turn.session = session;
+        Ok(Answered {
+            reply: text_of(&text).unwrap_or_default(),
+            turn,
+            facts,
+        })
+    }
+}
+
+impl Turn<'_> {
     fn ask(
         &mut self,
         model: &mut dyn Model,
         tools: &dyn Tools,
         system_prompt: &str,
-        messages: &[Held],
+        messages: &[&Held],
         on_text: &mut dyn FnMut(&str),
-    ) -> Result<ModelReply, TurnError> {
+    ) -> Result<ModelReply, ModelError> {
         let texts: Vec<&str> = messages.iter().map(|message| &*message.json).collect();
-        let cancelled = std::sync::Arc::clone(&self.cancelled);
-        let is_cancelled = move || cancelled.load(Ordering::Relaxed);
+        let is_cancelled = || self.request.cancel.is_cancelled();
         let request = ModelRequest {
             system_prompt,
             messages: &texts,
             tools: tools.specs(),
             is_cancelled: &is_cancelled,
         };
-        let reply = model
-            .respond(request, on_text)
-            .and_then(|reply| said_something(reply, model.info()));
-        reply.map_err(|error| self.give_up(TurnError::Model(error)))
+        let reply = model.respond(request, on_text)?;
+        said_something(reply, model.info())
     }
 
-    /// Stores a message in mid-turn.
-    fn append(
-        &mut self,
-        messages: &mut Vec<Held>,
-        role: Role,
-        json: Value,
-    ) -> Result<(), TurnError> {
-        let text = json.to_string();
+    /// Stores a message and returns its text.
+    fn store_row(&mut self, message: &Value) -> Result<String, TurnError> {
+        let text = message.to_string();
         let row = self.next_row(&text);
         self.host.store().append_rows(&mut self.session, &[row])?;
-        messages.push(Held::made(role, text));
-        Ok(())
+        Ok(text)
     }
 
     fn next_row(&self, message_json: &str) -> String {
@@ -129,39 +228,6 @@ impl<'h> Turn<'h> {
             &ambient.timestamp(),
             message_json,
         )
-    }
-
-    /// Stores the last message, the end of the turn and what the engine is owed, all or nothing.
-    fn accept(
-        mut self,
-        message: &Value,
-        admission: Anchor,
-        facts: &ModelFacts,
-    ) -> Result<Answered<'h>, TurnError> {
-        let text = message.to_string();
-        let row = self.next_row(&text);
-        let parent = self.session.append_parent.clone();
-        let (turn_id, owed) = (self.turn_id.clone(), self.owed.clone());
-        let frame = self.anchor("", 0, parent.as_deref(), None);
-        self.host.store().accept(
-            &mut self.session,
-            &turn_id,
-            &row,
-            owed.as_deref(),
-            |session, seq| {
-                let terminal = Anchor {
-                    entry_id: session.append_parent.clone().unwrap_or_default(),
-                    raw_seq: u64::try_from(seq).unwrap_or(0),
-                    active_message_position: u64::try_from(session.message_count - 1).unwrap_or(0),
-                    ..frame
-                };
-                commit_params(&turn_id, admission, terminal, facts)
-            },
-        )?;
-        Ok(Answered {
-            reply: text_of(&text).unwrap_or_default(),
-            turn: self,
-        })
     }
 
     /// Ends a turn that is not accepted: the engine is owed nothing, the record says why. Returns the error.
@@ -194,74 +260,5 @@ fn said_something(reply: ModelReply, model: &ModelInfo) -> Result<ModelReply, Mo
         model: model.id.clone(),
         kind: ModelErrorKind::BadAnswer,
         reason: "the answer is empty".into(),
-    })
-}
-
-fn assistant_message(reply: &ModelReply, model: &ModelInfo, turn: &Turn<'_>) -> Value {
-    let content: Vec<Value> = reply.content.iter().map(block_json).collect();
-    let usage = reply.usage.unwrap_or_default();
-    let stop = match reply.stop {
-        Stop::Stop => "stop",
-        Stop::ToolUse => "toolUse",
-        Stop::Length => "length",
-    };
-    let mut message = json!({
-        "role": "assistant",
-        "content": content,
-        "api": model.api,
-        "provider": model.provider,
-        "model": model.id,
-        "usage": usage_json(usage),
-        "stopReason": stop,
-        "timestamp": turn.host.ambient().now_ms(),
-        "__openclaw": { "runId": turn.turn_id },
-    });
-    if let Some(id) = &reply.response_id {
-        message["responseId"] = id.as_str().into();
-    }
-    message
-}
-
-fn block_json(block: &Block) -> Value {
-    match block {
-        Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Thinking(text) => json!({ "type": "thinking", "thinking": text }),
-        Block::ToolCall {
-            id,
-            name,
-            arguments,
-        } => {
-            json!({ "type": "toolCall", "id": id, "name": name, "arguments": arguments })
-        }
-    }
-}
-
-fn usage_json(usage: Usage) -> Value {
-    let parts = [
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-    ];
-    let total = parts.into_iter().fold(0, u64::saturating_add);
-    json!({
-        "input": usage.input_tokens,
-        "output": usage.output_tokens,
-        "cacheRead": usage.cache_read_tokens,
-        "cacheWrite": usage.cache_write_tokens,
-        "totalTokens": total,
-        "cost": { "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0 },
-    })
-}
-
-fn tool_message(id: &str, name: &str, outcome: &ToolOutcome, turn: &Turn<'_>) -> Value {
-    json!({
-        "role": "toolResult",
-        "toolCallId": id,
-        "toolName": name,
-        "content": [{ "type": "text", "text": outcome.text }],
-        "isError": outcome.is_error,
-        "timestamp": turn.host.ambient().now_ms(),
-        "__openclaw": { "runId": turn.turn_id },
     })
 }

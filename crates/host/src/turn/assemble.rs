@@ -2,19 +2,18 @@
 
 use super::TurnError;
 use super::admission::Admitted;
-use super::open::{Turn, quarantined};
+use super::open::quarantined;
+use super::params::Maintenance;
 use super::record::ContextSizes;
 use crate::check::{Answer, Checked, check};
 use crate::guard::Hook;
 use crate::history::{Held, History, sum};
-use crate::model::{ModelInfo, ToolSpec};
+use crate::model::ToolSpec;
+use crate::store::StoreError;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
-use openclaw_interface::model::{
-    AssembleParams, ExecutionHost, Limits, ModelFacts, RuntimeSettings, SelectionFacts,
-    SelectionSource, SessionParams, SessionTarget,
-};
-use serde_json::Map;
+use openclaw_interface::model::AssembleParams;
+use std::sync::Arc;
 
 /// Tokens kept free for the answer, where the window allows it.
 const RESERVE_TOKENS: u64 = 20_000;
@@ -22,7 +21,8 @@ const RESERVE_TOKENS: u64 = 20_000;
 /// A turn with what the model gets.
 pub(super) struct Assembled<'h> {
     pub(super) admitted: Box<Admitted<'h>>,
-    pub(super) messages: Vec<Held>,
+    /// The history as the model gets it.
+    pub(super) view: Vec<Held>,
     pub(super) system_prompt: String,
 }
 
@@ -30,17 +30,19 @@ impl<'h> Admitted<'h> {
     /// Bootstrap, maintain, assemble, check. A failure on the way puts the built-in engine in the engine's place.
     pub(super) fn assemble(
         mut self: Box<Self>,
-        model: &ModelInfo,
         tools: &[ToolSpec],
     ) -> Result<Assembled<'h>, TurnError> {
-        let history = History::of_path(&self.before);
+        self.turn.go_on()?;
+        let history = self.history()?;
         let budget_tokens = self.history_budget(tools);
-        self.turn.record.history_mends = history.mends.iter().map(ToString::to_string).collect();
+        self.turn.record.history_mends = history.mends();
         self.prepare_engine()?;
-        let checked = self.assembly(&history.messages, budget_tokens, model, tools)?;
+        let names = tools.iter().map(|tool| tool.name.clone()).collect();
+        let params = self.turn.assemble_params(&self.facts, budget_tokens, names);
+        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
-            history_messages: history.messages.len(),
-            history_tokens: sum(&history.messages),
+            history_messages: history.messages().len(),
+            history_tokens: sum(history.messages()),
             budget_tokens,
             assembled_messages: checked.messages.len(),
             assembled_tokens: checked.tokens,
@@ -54,7 +56,7 @@ impl<'h> Admitted<'h> {
             .with_addition(checked.addition.as_deref());
         Ok(Assembled {
             system_prompt,
-            messages: checked.messages,
+            view: checked.messages,
             admitted: self,
         })
     }
@@ -77,7 +79,7 @@ impl<'h> Admitted<'h> {
             .sum();
         let fixed =
             TokenCounter.text(&prompt.stable) + TokenCounter.text(&prompt.dynamic) + schemas;
-        let fixed = fixed.saturating_add(u64::from(self.user.tokens));
+        let fixed = fixed.saturating_add(sum(&self.pending));
         // The factor covers what providers add around each part.
         let fixed = fixed.saturating_mul(12).div_ceil(10);
         if fixed >= usable {
@@ -88,27 +90,64 @@ impl<'h> Admitted<'h> {
         usable.saturating_sub(fixed).max(1)
     }
 
+    /// The history before the turn. Reads what is new.
+    fn history(&self) -> Result<Arc<History>, StoreError> {
+        let (host, session) = (self.turn.host, &self.turn.session);
+        host.histories()
+            .before(&host.store(), session, self.place.position)
+    }
+
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
-        let has_messages = self
-            .before
-            .iter()
-            .any(|entry| entry.message_position.is_some());
-        if !has_messages || self.turn.engine.is_legacy() {
+        if self.place.messages_before == 0 || self.turn.engine.is_legacy() {
             return Ok(());
         }
-        let params = self.turn.session_params();
-        if let Hook::Failed(record) = self.turn.engine.bootstrap(&params) {
-            return self
-                .turn
-                .substitute(quarantined(record))
-                .map_err(|error| self.turn.give_up(error));
+        let params = self.turn.bootstrap_params(&self.facts);
+        let bootstrapped = self.turn.engine.bootstrap(&params);
+        if !self.is_served(bootstrapped)? {
+            return Ok(());
         }
-        if let Hook::Failed(record) = self.turn.engine.maintain(&params) {
-            return self
-                .turn
-                .substitute(quarantined(record))
-                .map_err(|error| self.turn.give_up(error));
+        let params = self.turn.maintain_params(&self.facts, Maintenance::InTurn);
+        let maintained = self.turn.engine.maintain(&params);
+        self.is_served(maintained).map(drop)
+    }
+
+    /// What a hook's end means for the turn: whether the engine still serves it.
+    pub(super) fn is_served<T>(&mut self, hook: Hook<T>) -> Result<bool, TurnError> {
+        match hook {
+            Hook::Done(_) | Hook::Absent(_) => Ok(true),
+            Hook::Cancelled => Err(self.turn.give_up(TurnError::Cancelled)),
+            Hook::Failed(record) => {
+                let substituted = self.turn.substitute(quarantined(record));
+                substituted.map_err(|error| self.turn.give_up(error))?;
+                Ok(false)
+            }
         }
+    }
+
+    /// For an engine that owns compaction: assembles again ahead of a model request, with the history before the turn
+    /// and what the messages behind it leave of the budget. An addition to the system prompt is not looked at.
+    ///
+    /// Source: turn pipeline, "Step 13/14: model requests".
+    pub(super) fn view_for_request(
+        &mut self,
+        view: &mut Vec<Held>,
+        tools: &[ToolSpec],
+    ) -> Result<(), TurnError> {
+        if !self.turn.engine.identity.owns_compaction {
+            return Ok(());
+        }
+        let history = self.history()?;
+        let budget_tokens = self
+            .facts
+            .budget_tokens
+            .saturating_sub(sum(&self.pending))
+            .max(1);
+        let names = tools.iter().map(|tool| tool.name.clone()).collect();
+        let limit = self.facts.budget_tokens;
+        let params = self.turn.assemble_params(&self.facts, limit, names);
+        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
+        self.turn.record.mends.extend(checked.mends);
+        *view = checked.messages;
         Ok(())
     }
 
@@ -117,29 +156,20 @@ impl<'h> Admitted<'h> {
         &mut self,
         history: &[Held],
         budget_tokens: u64,
-        model: &ModelInfo,
-        tools: &[ToolSpec],
+        params: &AssembleParams,
     ) -> Result<Checked, TurnError> {
-        let params = AssembleParams {
-            session_id: self.turn.session.id.clone(),
-            session_key: Some(self.turn.session.key.clone()),
-            prompt: Some(self.turn.request.text.clone()),
-            model: Some(model.id.clone()),
-            available_tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-            runtime_settings: Some(self.turn.runtime_settings(model, budget_tokens)),
-            ..AssembleParams::default()
-        };
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
             let answer = self
                 .turn
                 .engine
-                .assemble(&views, Some(budget_tokens), &params, |view| {
+                .assemble(&views, Some(budget_tokens), params, |view| {
                     check(&Answer::of(view), history, budget_tokens)
                 });
             let failed = match answer {
                 Hook::Done(checked) => return Ok(checked),
                 Hook::Absent(error) => self.turn.engine.reject("assemble", error.message),
+                Hook::Cancelled => return Err(self.turn.give_up(TurnError::Cancelled)),
                 Hook::Failed(record) => record,
             };
             if self.turn.engine.is_legacy() {
@@ -151,54 +181,6 @@ impl<'h> Admitted<'h> {
             self.turn
                 .substitute(quarantined(failed))
                 .map_err(|error| self.turn.give_up(error))?;
-        }
-    }
-}
-
-impl Turn<'_> {
-    /// Parameters of `bootstrap` and `maintain`.
-    pub(super) fn session_params(&self) -> SessionParams {
-        SessionParams {
-            session_id: self.session.id.clone(),
-            session_key: Some(self.session.key.clone()),
-            session_file: self.session.key.clone(),
-            session_target: Some(SessionTarget {
-                agent_id: Some(self.host.agent_id().to_owned()),
-                session_id: Some(self.session.id.clone()),
-                session_key: Some(self.session.key.clone()),
-                store_path: Some(self.host.store_path_text()),
-                extra: Map::new(),
-            }),
-            ..SessionParams::default()
-        }
-    }
-
-    /// Facts about this run.
-    fn runtime_settings(&self, model: &ModelInfo, budget_tokens: u64) -> RuntimeSettings {
-        let known = |text: &str| Some(text.to_owned());
-        RuntimeSettings {
-            model: ModelFacts {
-                requested: known(&model.id),
-                resolved: known(&model.id),
-                provider: known(&model.provider),
-                ..ModelFacts::default()
-            },
-            context_engine_selection: SelectionFacts {
-                selected_id: known(&self.record.asked.engine_id),
-                source: SelectionSource::Configured,
-                ..SelectionFacts::default()
-            },
-            execution_host: ExecutionHost {
-                id: known("openclaw-native"),
-                label: known("openclaw-native host"),
-                ..ExecutionHost::default()
-            },
-            limits: Limits {
-                prompt_token_budget: Some(budget_tokens as f64),
-                max_output_tokens: model.max_output_tokens.map(|tokens| tokens as f64),
-                ..Limits::default()
-            },
-            ..RuntimeSettings::default()
         }
     }
 }

@@ -18,6 +18,25 @@ pub enum TurnError {
     /// The model failed. The user's message is stored and is part of the next turn's history.
     #[error(transparent)]
     Model(ModelError),
+    /// The context does not fit the model, and nothing made it fit. The user's message is stored.
+    #[error("the conversation does not fit the model: {reason} ({error})")]
+    Overflow {
+        /// What the model said.
+        error: ModelError,
+        /// Why it was not made smaller.
+        reason: String,
+    },
+    /// An engine compacted and named a successor that cannot be one. The session stays where it is.
+    #[error("engine `{engine_id}` named a successor session that cannot be one: {reason}")]
+    Successor {
+        /// The engine.
+        engine_id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The turn was cancelled. The user's message is stored; no reply is.
+    #[error("the turn was cancelled")]
+    Cancelled,
     /// The engine needs what this host has not.
     #[error(transparent)]
     Requirement(UnmetRequirement),
@@ -54,7 +73,7 @@ pub enum TurnError {
     MovedOn(String),
     /// The model does not stop calling tools.
     #[error("the model asked for tools {0} times in a row")]
-    EndlessTools(usize),
+    EndlessTools(u32),
 }
 
 impl TurnError {
@@ -68,7 +87,7 @@ impl TurnError {
             Self::Lane(LaneError::Io { .. }) => "check the permissions and the space on disk".into(),
             Self::BadTurnId => "leave it out to have one made".into(),
             Self::Model(error) => match error.kind {
-                Kind::Transport | Kind::Timeout => "check that the server runs and `baseUrl` in openclaw.json is right",
+                Kind::Unreachable | Kind::Transport | Kind::Timeout => "check that the server runs and `baseUrl` in openclaw.json is right",
                 Kind::Unauthorized => "check `apiKey` of the provider in openclaw.json",
                 Kind::RateLimited { .. } | Kind::Server => "try again later",
                 Kind::ContextOverflow => "lower `contextTokens` or correct the model's `contextWindow` in openclaw.json",
@@ -76,6 +95,13 @@ impl TurnError {
                 Kind::Cancelled => "send the message again when you want an answer",
             }
             .to_owned(),
+            Self::Overflow { .. } => {
+                "send less at once, start a new session with another --session-key, or use a model with a larger window".into()
+            }
+            Self::Successor { .. } => {
+                "mend the engine, or select another: `plugins.slots.contextEngine` in openclaw.json".into()
+            }
+            Self::Cancelled => "send the message again when you want an answer".into(),
             Self::Requirement(error) => {
                 format!("select another engine: set `plugins.slots.contextEngine`, or disable `{}`", error.engine_id)
             }

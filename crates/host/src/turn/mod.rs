@@ -4,43 +4,45 @@
 //! disk, [`Assembled`](assemble::Assembled) has what the model gets, [`Answered`](answer::Answered) has the last entry on
 //! disk. A turn can die after any of them; what is on disk then is enough to repeat it without loss: its message, its reply
 //! and its commit are stored once. Tools that had run before it died may run again.
+//!
+//! A model that gives no answer ends an attempt and not the turn: the [`Course`](course::Course) decides what comes next.
 
 mod admission;
 mod advance;
 mod answer;
 mod assemble;
+mod compaction;
+mod course;
 mod error;
+mod event;
+mod message;
 mod open;
+mod overflow;
+mod params;
+mod place;
 mod prompt;
 mod record;
+mod request;
+mod retry;
 
 pub use advance::Recommit;
 pub(crate) use advance::recommit;
+pub(crate) use compaction::compact;
+pub use compaction::{CompactOutcome, CompactRequest};
 pub use error::TurnError;
+pub use event::{Retry, TurnEvent};
 pub use prompt::SystemPrompt;
 pub use record::{
-    Asked, CommitOutcome, ContextSizes, HookTiming, ModelUse, RecoveredCommit, Scope, Served,
-    Substitution, TurnRecord,
+    Asked, CommitOutcome, CompactionRecord, ContextSizes, FailedAttempt, HookTiming, ModelUse,
+    RecoveredCommit, Scope, Served, Substitution, TurnRecord,
 };
+pub use request::{TurnKind, TurnRequest};
 
 use crate::Host;
-use crate::model::{Model, Tools};
-
-/// What a turn is about.
-#[derive(Clone, Debug)]
-pub struct TurnRequest {
-    /// Stable logical name of the session; made when it is new.
-    pub session_key: String,
-    /// The user's text; not blank.
-    pub text: String,
-    /// Id of the turn. A turn with the id of an earlier one is that turn: it is finished if it died, and not done
-    /// again if it was. `None` makes a new one.
-    pub turn_id: Option<String>,
-    /// The host's part of the system prompt.
-    pub system_prompt: SystemPrompt,
-    /// Tokens a request and its answer may take together, where less than the model's window.
-    pub context_tokens: Option<u64>,
-}
+use crate::model::{Candidates, Tools};
+use admission::Admission;
+use answer::Attempt;
+use course::Course;
 
 /// A finished turn.
 #[derive(Clone, Debug)]
@@ -57,18 +59,25 @@ pub struct TurnOutcome {
 pub(crate) fn run(
     host: &Host,
     request: TurnRequest,
-    model: &mut dyn Model,
+    models: Candidates<'_>,
     tools: &mut dyn Tools,
-    on_text: &mut dyn FnMut(&str),
+    on_event: &mut dyn FnMut(TurnEvent<'_>),
 ) -> Result<TurnOutcome, TurnError> {
-    open::check(&request)?;
-    let _alone = host.enter(&request.session_key)?;
-    let turn = open::open(host, request)?;
-    let turn = match turn.admit(model.info())? {
-        admission::Admission::Admitted(turn) => turn,
-        admission::Admission::Answered(outcome) => return Ok(*outcome),
+    request.check()?;
+    let lane = host.enter(&request.session_key)?;
+    let mut course = Course::new(models);
+    let facts = course.facts(request.context_tokens);
+    let turn = open::open(host, request, course.hosts())?;
+    let mut turn = match turn.admit(facts)? {
+        Admission::Admitted(turn) => turn,
+        Admission::Answered(outcome) => return Ok(*outcome),
     };
-    let turn = turn.assemble(model.info(), tools.specs())?;
-    let turn = turn.answer(model, tools, on_text)?;
-    Ok(turn.commit())
+    let turn = loop {
+        let attempt = turn.assemble(tools.specs())?;
+        match attempt.answer(course.model(), tools, on_event)? {
+            Attempt::Answered(turn) => break turn,
+            Attempt::Failed(failed) => turn = course.recover(failed, on_event)?,
+        }
+    };
+    Ok(turn.commit(lane))
 }

@@ -6,7 +6,7 @@ use super::{TurnError, TurnRequest};
 use crate::Host;
 use crate::guard::Guarded;
 use crate::quarantine::QuarantineRecord;
-use crate::requirements;
+use crate::requirements::{self, ExecutionHost, Operation};
 use crate::store::Session;
 use openclaw_interface::model::CreateContext;
 use std::sync::Arc;
@@ -22,8 +22,9 @@ pub(super) struct Turn<'h> {
     pub(super) engine: Guarded,
     /// The engine that is owed the turn's commit: the one asked for, when it ran at admission.
     pub(super) owed: Option<String>,
-    pub(super) cancelled: Arc<AtomicBool>,
     pub(super) record: TurnRecord,
+    /// Where the store lies, as anchors name it.
+    pub(super) store_path: String,
     /// Whether the turn was answered before: then nothing may stand between the user and the stored reply.
     is_answered: bool,
 }
@@ -31,22 +32,14 @@ pub(super) struct Turn<'h> {
 /// A turn with an engine.
 pub(super) struct Opened<'h>(pub(super) Turn<'h>);
 
-/// Refuses a request that makes no sense, before anything is touched.
-pub(super) fn check(request: &TurnRequest) -> Result<(), TurnError> {
-    if request.text.trim().is_empty() {
-        return Err(TurnError::BlankText);
-    }
-    let is_id = |id: &str| {
-        !id.trim().is_empty() && id.chars().count() <= 512 && !id.chars().any(char::is_control)
-    };
-    match &request.turn_id {
-        Some(id) if !is_id(id) => Err(TurnError::BadTurnId),
-        _ => Ok(()),
-    }
-}
-
 /// Opens a turn: session, engine, requirements, outbox.
-pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, TurnError> {
+///
+/// - `hosts`: what runs the models that may answer.
+pub(super) fn open<'h>(
+    host: &'h Host,
+    request: TurnRequest,
+    hosts: &[ExecutionHost],
+) -> Result<Opened<'h>, TurnError> {
     let session = host
         .store()
         .session_or_new(&request.session_key, &host.workspace_text())?;
@@ -55,10 +48,10 @@ pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, Turn
         .clone()
         .unwrap_or_else(|| host.ambient().new_id());
     let asked = host.slot().engine_id().to_owned();
-    let cancelled = Arc::new(AtomicBool::new(false));
+    let cancelled = Arc::clone(request.cancel.flag());
     let earlier = host.store().turn(&turn_id)?;
     let is_answered = earlier.is_some_and(|earlier| earlier.terminal_seq.is_some());
-    let (engine, substitution) = match select(host, &asked, &cancelled) {
+    let (engine, substitution) = match select(host, &asked, hosts, &cancelled) {
         Err(TurnError::Requirement(_)) if is_answered => (legacy(host, &cancelled), None),
         selected => selected?,
     };
@@ -81,25 +74,25 @@ pub(super) fn open(host: &Host, request: TurnRequest) -> Result<Opened<'_>, Turn
         turn_id,
         engine,
         owed: None,
-        cancelled,
         record,
+        store_path: host.store_path_text(),
         is_answered,
     };
     match substitution {
         Some(substitution) => turn.note_substitution(substitution)?,
         None => turn.catch_up()?,
     }
-    if !turn.engine.is_legacy() {
-        turn.owed = Some(turn.engine.engine_id.clone());
+    if !turn.engine.is_legacy() && turn.request.kind.is_stored() {
+        turn.owed = Some(turn.engine.id().to_owned());
     }
     Ok(Opened(turn))
 }
 
 pub(super) fn served(engine: &Guarded) -> Served {
     Served {
-        engine_id: engine.engine_id.clone(),
-        version: engine.version.clone(),
-        library_sha256: engine.library_sha256.clone(),
+        engine_id: engine.id().to_owned(),
+        version: engine.identity.version.clone(),
+        library_sha256: engine.identity.library_sha256.clone(),
     }
 }
 
@@ -107,6 +100,7 @@ pub(super) fn served(engine: &Guarded) -> Served {
 fn select(
     host: &Host,
     asked: &str,
+    hosts: &[ExecutionHost],
     cancelled: &Arc<AtomicBool>,
 ) -> Result<(Guarded, Option<Substitution>), TurnError> {
     let instead = |substitution| Ok((legacy(host, cancelled), Some(substitution)));
@@ -115,7 +109,7 @@ fn select(
         Err(record) => return instead(quarantined(*record)),
     };
     if let Some(info) = registered.info() {
-        requirements::check(info).map_err(TurnError::Requirement)?;
+        requirements::check(info, Operation::AgentRun, hosts).map_err(TurnError::Requirement)?;
         if let Some(substitution) = not_durable(info) {
             return instead(substitution);
         }
@@ -194,10 +188,21 @@ impl Turn<'_> {
         }
     }
 
+    /// Ends a turn that is cancelled.
+    pub(super) fn go_on(&mut self) -> Result<(), TurnError> {
+        if self.request.cancel.is_cancelled() {
+            return Err(self.give_up(TurnError::Cancelled));
+        }
+        Ok(())
+    }
+
     /// Goes on with the built-in engine.
     pub(super) fn substitute(&mut self, substitution: Substitution) -> Result<(), TurnError> {
         self.keep_timings();
-        let mut failed = std::mem::replace(&mut self.engine, legacy(self.host, &self.cancelled));
+        let mut failed = std::mem::replace(
+            &mut self.engine,
+            legacy(self.host, self.request.cancel.flag()),
+        );
         failed.dispose();
         self.note_substitution(substitution)
     }
@@ -217,7 +222,7 @@ impl Turn<'_> {
 
     /// Moves what the engine's calls took into the record.
     pub(super) fn keep_timings(&mut self) {
-        let engine_id = &self.engine.engine_id.clone();
+        let engine_id = &self.engine.id().to_owned();
         let timings = self
             .engine
             .take_timings()

@@ -1,6 +1,7 @@
 //! What happened in a turn: who was asked, who served, what was mended and why.
 
-use crate::model::Usage;
+use crate::model::{ModelError, Usage};
+use openclaw_interface::model::CompactResult;
 use serde::{Deserialize, Serialize};
 
 /// What happened in a turn. Kept in the store and shown by `--json`.
@@ -35,6 +36,12 @@ pub struct TurnRecord {
     pub commit: CommitOutcome,
     /// The model that answered.
     pub model: ModelUse,
+    /// Requests that came to nothing and were made again, of this model or one asked before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_attempts: Vec<FailedAttempt>,
+    /// Compactions in this turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compactions: Vec<CompactionRecord>,
     /// Calls into engines, in order.
     pub hooks: Vec<HookTiming>,
     /// Why the turn failed; absent for one that was accepted.
@@ -179,6 +186,51 @@ impl ModelUse {
                     .unwrap_or(0)
                     .saturating_add(usage.output_tokens),
             );
+        }
+    }
+}
+
+/// A request that came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedAttempt {
+    /// Provider name.
+    pub provider: String,
+    /// Model id.
+    pub model: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl FailedAttempt {
+    pub(super) fn new(error: &ModelError) -> Self {
+        Self {
+            provider: error.provider.clone(),
+            model: error.model.clone(),
+            reason: error.reason.clone(),
+        }
+    }
+}
+
+/// A compaction in mid-turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactionRecord {
+    /// The engine.
+    pub engine_id: String,
+    /// Whether the context got smaller, as the engine says.
+    pub compacted: bool,
+    /// What the engine says about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl CompactionRecord {
+    pub(super) fn new(engine_id: &str, result: &CompactResult) -> Self {
+        Self {
+            engine_id: engine_id.to_owned(),
+            compacted: result.compacted,
+            reason: result.reason.clone(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Paths with boundaries, summaries and state.
 
-use crate::{Row, context, parse, visible};
+use proptest::prelude::*;
+
+use crate::{ContextMessage, Row, appended, context, context_start, parse, visible};
 
 /// Rows in path order from members; ids and parents are filled in.
 fn rows(members: &[&str]) -> Vec<Row> {
@@ -171,5 +173,43 @@ fn state_is_what_was_chosen_last() {
             (found, context.thinking_level.as_str()),
             (expected, thinking)
         );
+    }
+}
+
+fn any_members() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-c]{0,2}".prop_map(|text| user(&text)),
+        4 => "[a-c]{0,2}".prop_map(|text| assistant(&text)),
+        1 => (0..12_usize).prop_map(|row| format!(r#"{COMPACTION},"firstKeptEntryId":"r{row}""#)),
+        1 => Just(COMPACTION.to_owned()),
+        1 => (0..12_usize).prop_map(|row| format!(r#""type":"reset","reason":"new","firstKeptEntryId":"r{row}""#)),
+        1 => Just(r#""type":"branch_summary","fromId":"x","summary":"B""#.to_owned()),
+        1 => Just(r#""type":"custom_message","customType":"t","content":"N","display":false"#.to_owned()),
+        1 => Just(r#""type":"label","targetId":"r0","label":"l""#.to_owned()),
+        1 => Just(r#""type":"message","message":{"role":"user","content":"x","excludeFromContext":true}"#.to_owned()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_context_needs_no_row_before_its_start_and_grows_by_what_is_appended(
+        members in prop::collection::vec(any_members(), 0..12),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let members: Vec<&str> = members.iter().map(String::as_str).collect();
+        let rows = rows(&members);
+        let path: Vec<&Row> = rows.iter().collect();
+        let whole = context(&path).messages;
+        let shifted = |messages: Vec<ContextMessage>, by: usize| {
+            let move_one = |message: ContextMessage| ContextMessage { row: message.row + by, ..message };
+            messages.into_iter().map(move_one).collect::<Vec<_>>()
+        };
+        let start = context_start(&path);
+        prop_assert_eq!(&shifted(context(&path[start..]).messages, start), &whole);
+        let cut = cut.index(path.len() + 1);
+        if let Some(more) = appended(&path[cut..]) {
+            let grown = [context(&path[..cut]).messages, shifted(more, cut)].concat();
+            prop_assert_eq!(grown, whole);
+        }
     }
 }

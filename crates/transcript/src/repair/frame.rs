@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use openclaw_interface::Role;
 
-use super::{Mend, MendKind, Piece, Repaired, edit};
+use super::{Lead, Mend, MendKind, Piece, Repaired, edit};
 use crate::message::{Call, Message};
 
 /// A call and the message that answers it.
@@ -44,6 +44,8 @@ enum Fate {
 
 pub(super) struct Frames<'a> {
     messages: &'a [Message],
+    lead: &'a Lead,
+    settled: usize,
     fates: Vec<Fate>,
     slots: Vec<Slot<'a>>,
     /// First slot of each assistant message with calls; its slots end where the next one's begin.
@@ -52,9 +54,11 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(super) fn of(messages: &'a [Message]) -> Self {
+    pub(super) fn of(messages: &'a [Message], lead: &'a Lead) -> Self {
         let mut frames = Self {
             messages,
+            lead,
+            settled: 0,
             fates: vec![Fate::Kept; messages.len()],
             slots: Vec::new(),
             frames: Vec::new(),
@@ -62,6 +66,7 @@ impl<'a> Frames<'a> {
         };
         frames.open();
         let (named, unnamed) = frames.claim_in_frame();
+        frames.settled = frames.settled(&named);
         let left = frames.claim_elsewhere(named);
         frames.adopt(unnamed);
         frames.drop_unclaimed(left);
@@ -110,7 +115,13 @@ impl<'a> Frames<'a> {
             .first()
             .map_or(self.messages.len(), |frame| frame.0);
         for index in 0..before_first {
-            if self.messages[index].role() == Role::ToolResult {
+            let message = &self.messages[index];
+            if message.role() != Role::ToolResult {
+                continue;
+            }
+            if message.result_of().is_some() && !self.lead.call_ids.is_empty() {
+                named.push(index);
+            } else {
                 self.drop_result(index, MendKind::OrphanDropped);
             }
         }
@@ -134,6 +145,27 @@ impl<'a> Frames<'a> {
             }
         }
         (named, unnamed)
+    }
+
+    /// How many messages nothing later can change, given the results that found no call in their frame: a call ahead
+    /// could claim one of these, and a result ahead a call that is open or whose answer was made up.
+    fn settled(&self, waiting: &[usize]) -> usize {
+        let is_real = |answer: usize| !self.messages[answer].synthetic();
+        let open = self
+            .slots
+            .iter()
+            .filter(|slot| !slot.answer.is_some_and(is_real));
+        let first_open = open.map(|slot| slot.caller).next();
+        let firsts = waiting.first().copied().into_iter().chain(first_open);
+        let settled = firsts.min().unwrap_or(self.messages.len());
+        // A call and its answer stay together.
+        let split = |slot: &&Slot<'_>| {
+            slot.caller < settled && slot.answer.is_some_and(|answer| answer >= settled)
+        };
+        self.slots
+            .iter()
+            .find(split)
+            .map_or(settled, |slot| slot.caller)
     }
 
     /// The calls among these slots that can take a result, by id.
@@ -209,9 +241,11 @@ impl<'a> Frames<'a> {
             *open.entry(&slot.call.id).or_default() |= slot.answer.is_none();
         }
         for index in results {
-            let kind = match self.messages[index].result_of().and_then(|id| open.get(id)) {
+            let id = self.messages[index].result_of().unwrap_or_default();
+            let kind = match open.get(id) {
                 Some(true) => MendKind::AmbiguousDropped,
                 Some(false) => MendKind::DuplicateDropped,
+                None if self.lead.call_ids.contains(id) => MendKind::DuplicateDropped,
                 None => MendKind::OrphanDropped,
             };
             self.drop_result(index, kind);
@@ -221,7 +255,11 @@ impl<'a> Frames<'a> {
     pub(super) fn repaired(mut self, missing_text: &str) -> Repaired {
         let mut pieces = Vec::with_capacity(self.messages.len());
         let mut frame = 0;
+        let mut settled_pieces = 0;
         for (index, message) in self.messages.iter().enumerate() {
+            if index == self.settled {
+                settled_pieces = pieces.len();
+            }
             match mem::replace(&mut self.fates[index], Fate::Dropped) {
                 Fate::Kept => pieces.push(Piece::Keep(index)),
                 Fate::Changed(json) => pieces.push(Piece::New {
@@ -239,10 +277,15 @@ impl<'a> Frames<'a> {
                 frame += 1;
             }
         }
+        if self.settled == self.messages.len() {
+            settled_pieces = pieces.len();
+        }
         self.mends.sort_by_key(|mend| mend.message);
         Repaired {
             pieces,
             mends: self.mends,
+            settled: self.settled,
+            settled_pieces,
         }
     }
 

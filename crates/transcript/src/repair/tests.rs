@@ -368,4 +368,41 @@ proptest! {
         }
         prop_assert_eq!(next, input.len());
     }
+
+    #[test]
+    fn what_is_settled_stays_whatever_comes(
+        input in prop::collection::vec(any_message(), 0..24),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(input.len() + 1)).collect();
+        ends.push(input.len());
+        ends.sort_unstable();
+        let (mut lead, mut start, mut pieces, mut mends) = (Lead::default(), 0, Vec::new(), Vec::new());
+        for end in ends {
+            let part = pair_behind(&lead, &input[start..end]);
+            let settled = &part.pieces[..part.settled_pieces];
+            let shifted = |piece: &Piece| match piece {
+                Piece::Keep(index) => Piece::Keep(start + index),
+                new @ Piece::New { .. } => new.clone(),
+            };
+            let moved = |mend: &Mend| Mend { message: start + mend.message, ..mend.clone() };
+            let whole = pair(&input[..end]);
+            let mut all = pieces.clone();
+            all.extend(part.pieces.iter().map(shifted));
+            prop_assert_eq!(&all, &whole.pieces);
+            prop_assert_eq!(start + part.settled, whole.settled);
+            let all: Vec<Mend> = mends.iter().cloned().chain(part.mends.iter().map(moved)).collect();
+            prop_assert_eq!(all, whole.mends);
+            pieces.extend(settled.iter().map(shifted));
+            mends.extend(part.mends.iter().filter(|mend| mend.message < part.settled).map(moved));
+            lead.add(&input[start..start + part.settled]);
+            start += part.settled;
+        }
+    }
+
+    #[test]
+    fn an_answered_list_is_settled_to_its_end(answered in prop::collection::vec("[a-c]", 0..8)) {
+        let list: Vec<Message> = answered.iter().flat_map(|id| [say("user", "hi"), call(&[id]), result(id)]).collect();
+        prop_assert_eq!(pair(&list).settled, list.len());
+    }
 }

@@ -395,19 +395,55 @@ fn with_own_ids(mut links: Vec<Link>) -> Vec<Link> {
 
 proptest! {
     #[test]
-    fn a_row_that_extends_the_path_makes_it_one_longer(links in prop::collection::vec(any_link(), 0..12), last: bool) {
+    fn what_a_row_does_to_a_path_is_what_the_rule_says(
+        links in prop::collection::vec(any_link(), 0..12),
+        next in any_link(),
+        last: bool,
+    ) {
         let mut links = with_own_ids(links);
         let before = active_path(&links);
-        let parent = before.append_parent.clone().filter(|_| last).unwrap_or_default();
-        let next = row("next", &parent);
-        let extends = extends(&before.tip(&links), &next);
-        links.push(next);
-        let after = active_path(&links);
-        if extends {
-            prop_assert_eq!(&after.rows[..after.rows.len() - 1], before.rows);
-            prop_assert_eq!(after.rows.last(), Some(&(links.len() - 1)));
-            prop_assert_eq!(after.faults, before.faults);
+        let mut next = next;
+        next.id = next.id.map(|_| "next".to_owned());
+        if last && next.node == Node::Content {
+            next.parent = before.append_parent.clone().map_or(Parent::Null, Parent::Id);
         }
+        links.push(next.clone());
+        let after = active_path(&links);
+        let end = |named: Option<&str>| {
+            let position = match named {
+                None => 0,
+                Some(id) => 1 + before.rows.iter().position(|row| links[*row].id.as_deref() == Some(id))?,
+            };
+            let is_reset = |row: &usize| links[*row].node == Node::Reset;
+            (!before.rows[position..].iter().any(is_reset)).then_some(position)
+        };
+        let tip = before.tip(&links[..links.len() - 1]);
+        let (kept, grows, parent) = match growth(&tip, &next) {
+            Growth::Nothing => (before.rows.len(), false, before.append_parent.clone()),
+            Growth::Extend => (before.rows.len(), true, next.id.clone()),
+            Growth::Branch { behind } => match end(Some(behind)) {
+                Some(end) => (end, true, next.id.clone()),
+                None => return Ok(()),
+            },
+            Growth::Move { to } => match end(to) {
+                Some(end) => (end, false, to.map(str::to_owned)),
+                None => return Ok(()),
+            },
+            Growth::Unknown => return Ok(()),
+        };
+        let mut expected = before.rows[..kept].to_vec();
+        expected.extend(grows.then_some(links.len() - 1));
+        prop_assert_eq!(&after.rows, &expected);
+        prop_assert_eq!(&after.append_parent, &parent);
+        if growth(&tip, &next) != Growth::Nothing {
+            prop_assert_eq!(&after.faults, &before.faults);
+        }
+        let tip = match (expected.last(), tip) {
+            (None, _) => Tip::Empty,
+            (Some(_), Tip::Flat) => Tip::Flat,
+            (Some(row), _) => Tip::At(links[*row].id.clone().unwrap_or_default()),
+        };
+        prop_assert_eq!(after.tip(&links), tip);
     }
 
     /// What a host does that knows no more than the path: it names the last id, or null when there is none.

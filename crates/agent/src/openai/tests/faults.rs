@@ -1,4 +1,4 @@
-//! Requests that come to nothing, and those that are tried again.
+//! Requests that come to nothing.
 
 use super::*;
 
@@ -8,7 +8,6 @@ fn refused_credentials_are_told_without_the_key() {
         r#"{{"error":{{"message":"Bad key {KEY}\u001b[1m\ntwo","code":"invalid_api_key"}}}}"#
     );
     let outcome = ask(vec![send(answer("401 Unauthorized", "", &body))]);
-    assert_eq!(outcome.waited, Duration::ZERO);
     assert_eq!(
         outcome.fails(ModelErrorKind::Unauthorized),
         "HTTP 401: Bad key *** [1m two (invalid_api_key)"
@@ -27,22 +26,13 @@ fn server_text_is_cut() {
 }
 
 #[test]
-fn a_short_rate_limit_is_waited_for() {
-    let busy = answer("429 Too Many Requests", "retry-after: 7\r\n", "");
-    let outcome = ask(vec![send(busy), send(events(&[HI, STOP]))]);
-    assert_eq!(outcome.waited, Duration::from_secs(7));
-    assert_eq!(outcome.text(), "Hi");
-}
-
-#[test]
-fn a_long_rate_limit_is_handed_up() {
+fn a_rate_limit_is_handed_up_with_its_wait() {
     let check = |header: &str, retry_after: Option<Duration>| {
         let outcome = ask(vec![send(answer(
             "429 Too Many Requests",
             header,
             "slow down",
         ))]);
-        assert_eq!(outcome.waited, Duration::ZERO);
         let reason = outcome.fails(ModelErrorKind::RateLimited { retry_after });
         assert_eq!(reason, "HTTP 429: slow down");
     };
@@ -52,24 +42,20 @@ fn a_long_rate_limit_is_handed_up() {
 }
 
 #[test]
-fn passing_troubles_are_tried_again() {
+fn a_failed_request_is_made_once() {
     let oops = || send(answer("500 Oops", "", "oops"));
-    let outcome = ask(vec![oops(), hang_up(), send(events(&[HI, STOP]))]);
-    assert_eq!(outcome.waited, FIRST_BACKOFF * 3);
-    assert_eq!(outcome.text(), "Hi");
-    let bodies: Vec<String> = outcome.server.requests.iter().take(3).collect();
-    assert_eq!(bodies[0], bodies[2]);
-
-    let reason = ask(vec![oops(), oops(), oops()]).fails(ModelErrorKind::Server);
-    assert_eq!(reason, "HTTP 500: oops");
+    let outcome = ask(vec![oops(), oops()]);
+    assert_eq!(outcome.server.requests.try_iter().count(), 1);
+    assert_eq!(outcome.fails(ModelErrorKind::Server), "HTTP 500: oops");
+    ask(vec![hang_up(), oops()]).fails(ModelErrorKind::Transport);
 }
 
 #[test]
-fn nobody_listening_is_a_transport_error() {
+fn nobody_listening_is_told_from_a_broken_connection() {
     // Bound and let go again: the port is free.
     let base_url = server(Vec::new()).base_url;
     let settings = OpenAiSettings::new("acme", base_url, "m1", 8_000);
-    let mut model = OpenAiModel::new(settings, Box::new(|_| {})).unwrap();
+    let mut model = OpenAiModel::new(settings).unwrap();
     let request = ModelRequest {
         system_prompt: "",
         messages: &[HELLO],
@@ -79,7 +65,7 @@ fn nobody_listening_is_a_transport_error() {
     let error = model.respond(request, &mut |_| {}).unwrap_err();
     assert_eq!(
         (error.kind, error.provider.as_str(), error.model.as_str()),
-        (ModelErrorKind::Transport, "acme", "m1")
+        (ModelErrorKind::Unreachable, "acme", "m1")
     );
     assert!(
         error.reason.starts_with("no answer from http://127.0.0.1:"),
@@ -92,10 +78,7 @@ fn a_stream_that_is_cut_is_no_answer() {
     let cut_in_event = format!("{}data: {{\"choices\":[{{\"del", events(&[HI]));
     for text in [events(&[HI]), cut_in_event] {
         let outcome = ask(vec![send(text)]);
-        assert_eq!(
-            (outcome.streamed.clone(), outcome.waited),
-            (vec!["Hi".to_owned()], Duration::ZERO)
-        );
+        assert_eq!(outcome.streamed, ["Hi"]);
         let reason = outcome.fails(ModelErrorKind::Transport);
         assert_eq!(reason, "the stream ended before the answer was complete");
     }
@@ -157,7 +140,6 @@ fn a_silent_server_is_a_timeout() {
     for text in [String::new(), events(&[HI])] {
         let (hold, release) = channel();
         let outcome = ask_with(vec![send_and_hang(text, release)], short, &[], &|| false);
-        assert_eq!(outcome.waited, Duration::ZERO);
         let reason = outcome.fails(ModelErrorKind::Timeout);
         assert!(reason.ends_with("was silent for 40 ms"), "{reason}");
         drop(hold);
@@ -196,39 +178,12 @@ fn a_cancelled_request_returns_while_the_server_hangs() {
     }
 }
 
-/// Case O-5.
-#[test]
-fn a_wait_for_another_attempt_can_be_cancelled() {
-    let waits = Arc::new(Mutex::new(0));
-    let count = Arc::clone(&waits);
-    let server = server(vec![send(answer(
-        "429 Too Many Requests",
-        "retry-after: 20\r\n",
-        "",
-    ))]);
-    let settings = OpenAiSettings::new("acme", server.base_url, "m1", 8_000);
-    let mut model =
-        OpenAiModel::new(settings, Box::new(move |_| *count.lock().unwrap() += 1)).unwrap();
-    let is_cancelled = || *waits.lock().unwrap() == 2;
-    let request = ModelRequest {
-        system_prompt: "",
-        messages: &[HELLO],
-        tools: &[],
-        is_cancelled: &is_cancelled,
-    };
-    let error = model.respond(request, &mut |_| {}).unwrap_err();
-    assert_eq!(
-        (error.kind, *waits.lock().unwrap()),
-        (ModelErrorKind::Cancelled, 2)
-    );
-}
-
 #[test]
 fn settings_faults_say_what_to_do() {
     let mut settings = OpenAiSettings::new("acme", "http://127.0.0.1:1/v1", "m1", 8_000);
     settings.api_key = ApiKey::new("made-up-key\n");
     assert!(!format!("{settings:?}").contains("made-up"));
-    let error = OpenAiModel::new(settings, Box::new(|_| {})).unwrap_err();
+    let error = OpenAiModel::new(settings).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot use model provider `acme`: its API key contains white space, a line break or another character that \

@@ -34,13 +34,6 @@ pub(super) fn turn_settings(context: &Context) -> Vec<Finding> {
     let defaults = config.agent_defaults();
     match &defaults {
         Ok(defaults) => {
-            if defaults
-                .model
-                .as_ref()
-                .is_some_and(|model| !model.fallbacks.is_empty())
-            {
-                findings.push(Finding::new(Mark::Note, "model", models::UNUSED_FALLBACKS));
-            }
             let workspace = defaults.workspace.as_ref();
             let workspace = workspace.map(|path| context.absolute(path.as_ref()));
             if let Some(path) = workspace.filter(|path| path.exists() && !path.is_dir()) {
@@ -76,8 +69,14 @@ pub(super) fn turn_settings(context: &Context) -> Vec<Finding> {
     if defaults.is_ok() && providers.is_ok() {
         let finding = match models::choose(context, None) {
             Ok(chosen) => {
-                let info = chosen.model.info();
-                let text = format!("{}/{}", info.provider, info.id);
+                let note = |text| Finding::new(Mark::Note, "model", text);
+                findings.extend(chosen.warnings.into_iter().map(note));
+                let models = std::iter::once(&chosen.model).chain(&chosen.fallbacks);
+                let names = models.map(|model| {
+                    let info = model.info();
+                    format!("{}/{}", info.provider, info.id)
+                });
+                let text = names.collect::<Vec<_>>().join(", then ");
                 Finding::new(Mark::Ok, "model", text)
             }
             Err(error) => {
