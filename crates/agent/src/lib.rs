@@ -72,5 +72,5 @@ pub use skills::{
 };
 pub use surrogates::heal_half_surrogates;
 pub use system_prompt::{BuiltPrompt, PromptFacts, PromptSection, SectionKind, system_prompt};
-pub use tools::{IsCancelled, TOOL_NAMES, ToolSet, ToolSettings, schema_chars};
+pub use tools::{TOOL_NAMES, ToolSet, ToolSettings, schema_chars};
 pub use workspace::{AccessError, Workspace};

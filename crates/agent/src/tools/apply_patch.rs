@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -35,7 +35,7 @@ impl Tool for ApplyPatch {
         )
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, _cancel: &Cancel) -> Result<String, ToolFailure> {
         let changes = match parse(arguments.filled("input")?) {
             Ok(changes) => changes,
             Err(reason) => return arguments.refuse(format!("the patch cannot be read: {reason}")),

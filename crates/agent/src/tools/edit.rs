@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -43,7 +43,7 @@ impl Tool for Edit {
         )
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, _cancel: &Cancel) -> Result<String, ToolFailure> {
         let path = arguments.filled("path")?;
         let mut edits = Vec::new();
         for (number, entry) in arguments.list("edits")?.iter().enumerate() {

@@ -7,11 +7,11 @@ mod output;
 
 use std::time::Duration;
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
-use super::{IsCancelled, Tool, ToolFailure, ToolSettings, fail, spec};
+use super::{Tool, ToolFailure, ToolSettings, fail, spec};
 use crate::workspace::Workspace;
 pub(super) use child::{Child, Ending};
 use environment::Environment;
@@ -21,7 +21,6 @@ pub(super) struct Exec {
     workspace: Workspace,
     environment: Environment,
     timeout: Duration,
-    is_cancelled: IsCancelled,
     jobs: Jobs,
 }
 
@@ -31,7 +30,6 @@ impl Exec {
             workspace: settings.workspace.clone(),
             environment: Environment::of(&settings.environment),
             timeout: settings.exec_timeout,
-            is_cancelled: settings.is_cancelled.clone(),
             jobs,
         }
     }
@@ -58,7 +56,7 @@ impl Tool for Exec {
         spec("exec", description, parameters)
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, cancel: &Cancel) -> Result<String, ToolFailure> {
         let command = arguments.filled("command")?;
         let workdir = arguments.optional_text("workdir")?.unwrap_or(".");
         let timeout = arguments
@@ -85,7 +83,7 @@ impl Tool for Exec {
                 "Running in the background as session {id}; see it with process poll"
             ));
         }
-        let ending = child.wait(Some(timeout.unwrap_or(self.timeout)), &*self.is_cancelled);
+        let ending = child.wait(Some(timeout.unwrap_or(self.timeout)), cancel);
         report(&child.output(), &ending)
     }
 }

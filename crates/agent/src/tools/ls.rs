@@ -1,6 +1,6 @@
 //! `ls`: what is in a directory.
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -30,7 +30,7 @@ impl Tool for Ls {
         )
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, _cancel: &Cancel) -> Result<String, ToolFailure> {
         let (place, below) = self
             .0
             .to_read(arguments.optional_text("path")?.unwrap_or("."))?;

@@ -21,10 +21,9 @@ mod write;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_host::{ToolOutcome, ToolSpec, Tools};
+use openclaw_host::{Cancel, ToolOutcome, ToolSpec, Tools};
 use serde_json::Value;
 
 use crate::utf16::utf16_len;
@@ -32,9 +31,6 @@ use crate::workspace::{AccessError, Workspace};
 use arguments::Arguments;
 use exec::Jobs;
 use places::Places;
-
-/// Whether the user wants a running tool to stop; asked many times a second.
-pub type IsCancelled = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// What the tools may touch.
 #[derive(Clone)]
@@ -49,8 +45,6 @@ pub struct ToolSettings {
     pub environment: Vec<(OsString, OsString)>,
     /// How long a command may run that names no timeout.
     pub exec_timeout: Duration,
-    /// Whether to stop.
-    pub is_cancelled: IsCancelled,
 }
 
 /// Names of all tools, in the order in which they are offered.
@@ -74,7 +68,7 @@ pub struct ToolSet {
 trait Tool: Send {
     fn spec(&self) -> ToolSpec;
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure>;
+    fn run(&mut self, arguments: &Arguments<'_>, cancel: &Cancel) -> Result<String, ToolFailure>;
 }
 
 /// Why a call came to nothing, in words for the model.
@@ -112,7 +106,7 @@ impl ToolSet {
             Box::new(write::Write(places.clone())),
             Box::new(apply_patch::ApplyPatch(places)),
             Box::new(exec::Exec::new(settings, jobs.clone())),
-            Box::new(process::Process::new(settings, jobs)),
+            Box::new(process::Process(jobs)),
         ];
         let (mut tools, mut specs) = (Vec::new(), Vec::new());
         for tool in all {
@@ -131,12 +125,11 @@ impl Tools for ToolSet {
         &self.specs
     }
 
-    fn run(&mut self, name: &str, arguments: &Value) -> ToolOutcome {
+    fn run(&mut self, name: &str, arguments: &Value, cancel: &Cancel) -> ToolOutcome {
         let at = self.specs.iter().position(|spec| spec.name == name);
         let result = match at {
-            Some(at) => {
-                Arguments::of(name, arguments).and_then(|arguments| self.tools[at].run(&arguments))
-            }
+            Some(at) => Arguments::of(name, arguments)
+                .and_then(|arguments| self.tools[at].run(&arguments, cancel)),
             None => {
                 let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
                 fail(format!(
@@ -145,15 +138,12 @@ impl Tools for ToolSet {
                 ))
             }
         };
-        match result {
-            Ok(text) => ToolOutcome {
-                text,
-                is_error: false,
-            },
-            Err(ToolFailure(text)) => ToolOutcome {
-                text,
-                is_error: true,
-            },
+        let is_error = result.is_err();
+        let (Ok(text) | Err(ToolFailure(text))) = result;
+        ToolOutcome {
+            text,
+            is_error,
+            ..ToolOutcome::default()
         }
     }
 }
@@ -203,7 +193,7 @@ mod tests {
     fn tools_that_are_not_offered_cannot_be_called() {
         let bench = Bench::new();
         let mut tools = ToolSet::new(&bench.settings, |name| name == "ls");
-        let outcome = tools.run("exec", &json!({"command": "true"}));
+        let outcome = tools.run("exec", &json!({"command": "true"}), &Cancel::new());
         assert!(outcome.is_error);
         assert_eq!(outcome.text, "there is no tool `exec`; there are: ls");
     }
@@ -220,7 +210,7 @@ mod tests {
                 json!({}),
                 json!({"path": 1, "command": 2}),
             ] {
-                let outcome = bench.tools.run(&spec.name, &half);
+                let outcome = bench.tools.run(&spec.name, &half, &Cancel::new());
                 // Listing the workspace needs no argument.
                 if spec.name == "ls" && half == json!({}) {
                     continue;

@@ -2,28 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
 use super::exec::{Ending, Job, Jobs};
-use super::{IsCancelled, Tool, ToolFailure, ToolSettings, fail, spec};
+use super::{Tool, ToolFailure, fail, spec};
 
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
-pub(super) struct Process {
-    jobs: Jobs,
-    is_cancelled: IsCancelled,
-}
-
-impl Process {
-    pub(super) fn new(settings: &ToolSettings, jobs: Jobs) -> Self {
-        Self {
-            jobs,
-            is_cancelled: settings.is_cancelled.clone(),
-        }
-    }
-}
+pub(super) struct Process(pub(super) Jobs);
 
 impl Tool for Process {
     fn spec(&self) -> ToolSpec {
@@ -44,9 +32,9 @@ impl Tool for Process {
         spec("process", description, parameters)
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, cancel: &Cancel) -> Result<String, ToolFailure> {
         let action = arguments.filled("action")?;
-        let mut inner = self.jobs.lock();
+        let mut inner = self.0.lock();
         if action == "list" {
             let lines: Vec<String> = inner.jobs.iter_mut().map(line).collect();
             return Ok(if lines.is_empty() {
@@ -72,7 +60,7 @@ impl Tool for Process {
         match action {
             "poll" => {
                 let wait = Duration::from_secs(arguments.optional_number("wait")?.unwrap_or(0));
-                self.poll(job, wait.min(LONGEST_WAIT))
+                poll(job, wait.min(LONGEST_WAIT), cancel)
             }
             "log" => Ok(format!(
                 "{}\n\n[{}]",
@@ -95,18 +83,17 @@ impl Tool for Process {
     }
 }
 
-impl Process {
-    fn poll(&self, job: &mut Job, wait: Duration) -> Result<String, ToolFailure> {
-        let started = Instant::now();
-        while job.child.ending().is_none() && started.elapsed() < wait {
-            if (self.is_cancelled)() {
-                return fail("cancelled by the user; the job runs on");
-            }
-            job.child.rest();
+/// The new output, once the job has ended or the wait is over.
+fn poll(job: &mut Job, wait: Duration, cancel: &Cancel) -> Result<String, ToolFailure> {
+    let started = Instant::now();
+    while job.child.ending().is_none() && started.elapsed() < wait {
+        if cancel.is_cancelled() {
+            return fail("cancelled by the user; the job runs on");
         }
-        let state = state(job);
-        Ok(format!("{}\n\n[{state}]", shown(&job.child.fresh_output())))
+        job.child.rest();
     }
+    let state = state(job);
+    Ok(format!("{}\n\n[{state}]", shown(&job.child.fresh_output())))
 }
 
 fn shown(output: &str) -> &str {

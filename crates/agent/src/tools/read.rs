@@ -1,6 +1,6 @@
 //! `read`: lines of a text file.
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -29,7 +29,7 @@ impl Tool for Read {
         spec("read", description, parameters)
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, _cancel: &Cancel) -> Result<String, ToolFailure> {
         let path = arguments.filled("path")?;
         let number = |name| -> Result<Option<usize>, ToolFailure> {
             Ok(arguments

@@ -2,11 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use openclaw_host::Tools;
+use openclaw_host::{Cancel, Tools};
 use serde_json::Value;
 
 use super::{ToolSet, ToolSettings};
@@ -16,7 +14,7 @@ pub(super) struct Bench {
     pub(super) home: tempfile::TempDir,
     pub(super) settings: ToolSettings,
     pub(super) tools: ToolSet,
-    pub(super) cancel: Arc<AtomicBool>,
+    pub(super) cancel: Cancel,
 }
 
 impl Bench {
@@ -29,8 +27,6 @@ impl Bench {
         for name in ["ws", "skills"] {
             fs::create_dir(home.path().join(name)).unwrap();
         }
-        let cancel = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&cancel);
         let open = |name| Workspace::open(&home.path().join(name)).unwrap();
         let mut settings = ToolSettings {
             workspace: open("ws"),
@@ -38,7 +34,6 @@ impl Bench {
             home: Some(home.path().to_owned()),
             environment: std::env::vars_os().collect(),
             exec_timeout: Duration::from_secs(60),
-            is_cancelled: Arc::new(move || asked.load(Ordering::Relaxed)),
         };
         set(&mut settings);
         let tools = ToolSet::new(&settings, |_| true);
@@ -46,7 +41,7 @@ impl Bench {
             home,
             settings,
             tools,
-            cancel,
+            cancel: Cancel::new(),
         }
     }
 
@@ -71,14 +66,14 @@ impl Bench {
 
     #[track_caller]
     pub(super) fn ok(&mut self, tool: &str, arguments: Value) -> String {
-        let outcome = self.tools.run(tool, &arguments);
+        let outcome = self.tools.run(tool, &arguments, &self.cancel);
         assert!(!outcome.is_error, "{}", outcome.text);
         outcome.text
     }
 
     #[track_caller]
     pub(super) fn fails(&mut self, tool: &str, arguments: Value) -> String {
-        let outcome = self.tools.run(tool, &arguments);
+        let outcome = self.tools.run(tool, &arguments, &self.cancel);
         assert!(outcome.is_error, "{}", outcome.text);
         outcome.text
     }

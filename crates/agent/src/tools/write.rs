@@ -1,6 +1,6 @@
 //! `write`: a whole file.
 
-use openclaw_host::ToolSpec;
+use openclaw_host::{Cancel, ToolSpec};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -26,7 +26,7 @@ impl Tool for Write {
         )
     }
 
-    fn run(&mut self, arguments: &Arguments<'_>) -> Result<String, ToolFailure> {
+    fn run(&mut self, arguments: &Arguments<'_>, _cancel: &Cancel) -> Result<String, ToolFailure> {
         let path = arguments.filled("path")?;
         let content = arguments.text("content")?;
         let (place, below) = self.0.to_write(path)?;

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use openclaw_host::Cancel;
+
 use super::environment::Environment;
 use super::output::Output;
 
@@ -122,17 +124,13 @@ impl Child {
     }
 
     /// Waits for the end; ends it itself after `timeout` or when cancelled.
-    pub(super) fn wait(
-        &mut self,
-        timeout: Option<Duration>,
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Ending {
+    pub(super) fn wait(&mut self, timeout: Option<Duration>, cancel: &Cancel) -> Ending {
         let started = Instant::now();
         loop {
             if let Some(ending) = self.ending() {
                 return ending;
             }
-            if is_cancelled() {
+            if cancel.is_cancelled() {
                 return self.end(Ending::Cancelled);
             }
             if let Some(timeout) = timeout

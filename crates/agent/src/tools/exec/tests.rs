@@ -1,7 +1,6 @@
 //! Commands that behave and commands that do not.
 
 use std::ffi::OsString;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -134,7 +133,7 @@ fn a_cancelled_command_ends() {
         while !started.exists() {
             std::thread::yield_now();
         }
-        cancel.store(true, Ordering::Relaxed);
+        cancel.cancel();
     });
     let ended = bench.fails(
         "exec",
