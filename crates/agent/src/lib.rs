@@ -1,7 +1,7 @@
 //! What surrounds a turn: the model it talks to and the system prompt it starts with.
 //!
 //! [`OfflineModel`] computes its answer from the request and asks nobody; it is what runs when nothing is configured.
-//! [`OpenAiModel`] speaks the chat completions dialect to the one server it was given. Both take plain values: this
+//! [`ProviderModel`] speaks to the one server it was given, in its [`Dialect`]. Both take plain values: this
 //! crate reads no config file and no clock, and prints nothing. Of the environment it uses the proxy variables. It opens connections to
 //! the configured server only.
 //!
@@ -43,7 +43,7 @@ mod directives;
 mod format;
 mod line;
 mod offline;
-mod openai;
+mod provider;
 mod secret;
 mod skills;
 mod surrogates;
@@ -64,7 +64,7 @@ pub use directives::{
 };
 pub use format::format_token_count;
 pub use offline::{OFFLINE_MODEL, OFFLINE_PROVIDER, OfflineModel};
-pub use openai::{OPENAI_API, OpenAiModel, OpenAiSettings, SettingsError, SettingsErrorKind};
+pub use provider::{Dialect, ProviderModel, ProviderSettings, SettingsError, SettingsErrorKind};
 pub use secret::{ApiKey, Header};
 pub use skills::{
     Skill, SkillCatalogue, SkillFault, SkillFaultKind, SkillLimits, SkillRoot, find_skills,

@@ -1,14 +1,12 @@
 //! Reads a stream of server-sent events from pieces cut anywhere. Only the data of events counts.
 
 use super::failure::Failure;
-
-/// More than any provider sends in one event.
-const MAX_EVENT_BYTES: usize = 16 << 20;
+use super::lines::{Lines, MAX_BYTES};
 
 /// The reader. Linear in the input, however it is cut.
 #[derive(Debug, Default)]
 pub(super) struct SseReader {
-    line: Vec<u8>,
+    lines: Lines,
     data: Vec<u8>,
     has_data: bool,
     /// Whether any line of an event stream was seen.
@@ -23,28 +21,15 @@ impl SseReader {
     /// When an event is larger than 16 MiB or not UTF-8.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Failure> {
         let mut events = Vec::new();
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        let mut piece = lines.next().unwrap_or_default();
-        loop {
-            if self.line.len() + self.data.len() + piece.len() > MAX_EVENT_BYTES {
-                return Err(Failure::bad_answer(
-                    "an event of the stream is larger than 16 MiB",
-                ));
-            }
-            self.line.extend_from_slice(piece);
-            // The last piece is an unfinished line.
-            let Some(next) = lines.next() else {
-                return Ok(events);
-            };
-            let line = std::mem::take(&mut self.line);
+        for line in self.lines.push(bytes)? {
             events.extend(self.end_line(&line)?);
-            piece = next;
         }
+        Ok(events)
     }
 
     /// The data of a last event that no blank line ended; some servers leave it out.
     pub(super) fn finish(&mut self) -> Result<Option<String>, Failure> {
-        let line = std::mem::take(&mut self.line);
+        let line = self.lines.finish();
         self.end_line(&line)?;
         self.end_event()
     }
@@ -67,6 +52,11 @@ impl SseReader {
             .iter()
             .any(|name| line.starts_with(name));
         if let Some(data) = line.strip_prefix(b"data:") {
+            if self.data.len() + data.len() > MAX_BYTES {
+                return Err(Failure::bad_answer(
+                    "an event of the stream is larger than 16 MiB",
+                ));
+            }
             if self.has_data {
                 self.data.push(b'\n');
             }

@@ -1,6 +1,7 @@
 //! Requests as they go out, and answers that are complete.
 
 use super::*;
+use serde_json::{Value, json};
 
 #[test]
 fn a_stream_becomes_a_reply() {
@@ -145,7 +146,7 @@ fn chunks_may_end_inside_a_character() {
 #[test]
 fn configured_headers_are_sent_and_go_before_our_own() {
     let script = vec![send(events(&[HI, STOP]))];
-    let set = |settings: &mut OpenAiSettings| {
+    let set = |settings: &mut ProviderSettings| {
         settings.headers = vec![
             Header::new("X-Team", "blue team"),
             Header::new("Authorization", "Basic made-up"),
@@ -164,7 +165,7 @@ fn configured_headers_are_sent_and_go_before_our_own() {
 #[test]
 fn values_of_headers_are_hidden_in_errors() {
     let script = vec![send(answer("401 No", "", "no such token: sekrit-token"))];
-    let set = |settings: &mut OpenAiSettings| {
+    let set = |settings: &mut ProviderSettings| {
         settings.headers = vec![Header::new("Authorization", "Bearer sekrit-token")];
         assert!(!format!("{settings:?}").contains("sekrit"));
     };

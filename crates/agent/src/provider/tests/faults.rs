@@ -1,6 +1,7 @@
 //! Requests that come to nothing.
 
 use super::*;
+use serde_json::{Value, json};
 
 #[test]
 fn refused_credentials_are_told_without_the_key() {
@@ -54,8 +55,8 @@ fn a_failed_request_is_made_once() {
 fn nobody_listening_is_told_from_a_broken_connection() {
     // Bound and let go again: the port is free.
     let base_url = server(Vec::new()).base_url;
-    let settings = OpenAiSettings::new("acme", base_url, "m1", 8_000);
-    let mut model = OpenAiModel::new(settings).unwrap();
+    let settings = ProviderSettings::new(Dialect::OpenAi, "acme", base_url, "m1", 8_000);
+    let mut model = ProviderModel::new(settings).unwrap();
     let request = ModelRequest {
         system_prompt: "",
         messages: &[HELLO],
@@ -116,6 +117,46 @@ fn an_overflow_is_told_apart() {
     ask(vec![send(in_stream)]).fails(ModelErrorKind::ContextOverflow);
 }
 
+/// How six kinds of server refuse a prompt that is too large.
+#[test]
+fn an_overflow_is_known_in_every_servers_words() {
+    let check = |status: &str, body: Value| {
+        for dialect in Dialect::ALL {
+            let script = vec![send(answer(status, "", &body.to_string()))];
+            ask_in(dialect, script).fails(ModelErrorKind::ContextOverflow);
+        }
+    };
+    let coded = json!({"message": "too long", "type": "invalid_request_error", "code": "context_length_exceeded"});
+    check("400 Bad Request", json!({"error": coded}));
+    let anthropic = json!({"type": "invalid_request_error", "message": "prompt is too long: 208310 tokens > 200000 maximum"});
+    check(
+        "400 Bad Request",
+        json!({"type": "error", "error": anthropic}),
+    );
+    let google =
+        "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).";
+    check(
+        "400 Bad Request",
+        json!([{"error": {"code": 400, "message": google, "status": "INVALID_ARGUMENT"}}]),
+    );
+    let llama =
+        "request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it";
+    check(
+        "400 Bad Request",
+        json!({"error": {"code": 400, "message": llama, "type": "exceed_context_size_error"}}),
+    );
+    let vllm =
+        "This model's maximum context length is 8192 tokens. However, you requested 9001 tokens.";
+    check(
+        "400 Bad Request",
+        json!({"object": "error", "message": vllm, "code": 400}),
+    );
+    check(
+        "500 Error",
+        json!({"error": "prompt too long; exceeded max context length by 12 tokens"}),
+    );
+}
+
 #[test]
 fn redirects_are_not_followed() {
     let (other, other_script) = (server(vec![hang_up()]), |url: &str| {
@@ -136,7 +177,7 @@ fn redirects_are_not_followed() {
 
 #[test]
 fn a_silent_server_is_a_timeout() {
-    let short = |settings: &mut OpenAiSettings| settings.idle_timeout = Duration::from_millis(40);
+    let short = |settings: &mut ProviderSettings| settings.idle_timeout = Duration::from_millis(40);
     for text in [String::new(), events(&[HI])] {
         let (hold, release) = channel();
         let outcome = ask_with(vec![send_and_hang(text, release)], short, &[], &|| false);
@@ -149,7 +190,8 @@ fn a_silent_server_is_a_timeout() {
 #[test]
 fn silence_after_the_last_word_costs_nothing() {
     // Long enough for a busy machine to get as far as the last word.
-    let short = |settings: &mut OpenAiSettings| settings.idle_timeout = Duration::from_millis(400);
+    let short =
+        |settings: &mut ProviderSettings| settings.idle_timeout = Duration::from_millis(400);
     let (_hold, release) = channel();
     let outcome = ask_with(
         vec![send_and_hang(events(&[HI, STOP]), release)],
@@ -180,10 +222,16 @@ fn a_cancelled_request_returns_while_the_server_hangs() {
 
 #[test]
 fn settings_faults_say_what_to_do() {
-    let mut settings = OpenAiSettings::new("acme", "http://127.0.0.1:1/v1", "m1", 8_000);
+    let mut settings = ProviderSettings::new(
+        Dialect::OpenAi,
+        "acme",
+        "http://127.0.0.1:1/v1",
+        "m1",
+        8_000,
+    );
     settings.api_key = ApiKey::new("made-up-key\n");
     assert!(!format!("{settings:?}").contains("made-up"));
-    let error = OpenAiModel::new(settings).unwrap_err();
+    let error = ProviderModel::new(settings).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot use model provider `acme`: its API key contains white space, a line break or another character that \

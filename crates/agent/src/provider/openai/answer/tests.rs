@@ -1,8 +1,9 @@
 use super::*;
+use openclaw_host::Block;
 use serde_json::json;
 
-fn stream(chunks: &[Value]) -> (Result<Answer, Failure>, Vec<String>) {
-    let (mut answer, mut streamed) = (Answer::default(), Vec::new());
+fn stream(chunks: &[Value]) -> (Result<Box<Answer>, Failure>, Vec<String>) {
+    let (mut answer, mut streamed) = (Box::<Answer>::default(), Vec::new());
     for chunk in chunks {
         let data = chunk
             .as_str()
@@ -233,7 +234,7 @@ fn usage_without_numbers_is_no_usage() {
 
 #[test]
 fn a_document_is_read_like_a_stream() {
-    let mut answer = Answer::default();
+    let mut answer = Box::<Answer>::default();
     let document = json!({"id": "r2", "choices": [{"message": {"role": "assistant", "content": "Hi.", "tool_calls":
         [{"id": "a", "type": "function", "function": {"name": "now", "arguments": "{}"}}]}}]});
     answer.document(&document, &mut |_| {}).unwrap();
@@ -244,7 +245,9 @@ fn a_document_is_read_like_a_stream() {
     );
 
     for bad in [json!({}), json!({"choices": []}), json!([])] {
-        let failure = Answer::default().document(&bad, &mut |_| {}).unwrap_err();
+        let failure = Box::<Answer>::default()
+            .document(&bad, &mut |_| {})
+            .unwrap_err();
         assert_eq!(failure.kind, ModelErrorKind::BadAnswer, "{bad}");
     }
 }
@@ -272,7 +275,7 @@ fn an_answer_without_content_is_a_bad_answer() {
         &[end("length")],
         "the answer is empty; the output limit was reached before a word",
     );
-    let mut answer = Answer::default();
+    let mut answer = Box::<Answer>::default();
     let document = json!({"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]});
     answer.document(&document, &mut |_| {}).unwrap();
     assert_eq!(answer.finish().unwrap_err().kind, ModelErrorKind::BadAnswer);

@@ -2,14 +2,13 @@
 
 mod answers;
 mod faults;
-mod server;
+pub(super) mod server;
 
 use std::cell::Cell;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use openclaw_host::{Block, ModelErrorKind, Stop, ToolSpec, Usage};
-use serde_json::{Value, json};
 
 use super::*;
 use crate::secret::{ApiKey, Header};
@@ -21,10 +20,17 @@ const HI: &str = r#"{"id":"r1","choices":[{"delta":{"content":"Hi"}}]}"#;
 const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
 
 /// One request to a scripted server.
-struct Outcome {
-    reply: Result<ModelReply, ModelError>,
-    streamed: Vec<String>,
-    server: Server,
+pub(super) struct Outcome {
+    pub(super) reply: Result<ModelReply, ModelError>,
+    pub(super) streamed: Vec<String>,
+    pub(super) server: Server,
+}
+
+/// The same question in another dialect.
+pub(super) fn ask_in(dialect: Dialect, script: Vec<Step>) -> Outcome {
+    ask_with(script, |settings| settings.dialect = dialect, &[], &|| {
+        false
+    })
 }
 
 fn ask(script: Vec<Step>) -> Outcome {
@@ -33,15 +39,16 @@ fn ask(script: Vec<Step>) -> Outcome {
 
 fn ask_with(
     script: Vec<Step>,
-    set: impl FnOnce(&mut OpenAiSettings),
+    set: impl FnOnce(&mut ProviderSettings),
     tools: &[ToolSpec],
     is_cancelled: &dyn Fn() -> bool,
 ) -> Outcome {
     let server = server(script);
-    let mut settings = OpenAiSettings::new("acme", &server.base_url, "m1", 8_000);
+    let mut settings =
+        ProviderSettings::new(Dialect::OpenAi, "acme", &server.base_url, "m1", 8_000);
     settings.api_key = ApiKey::new(KEY);
     set(&mut settings);
-    let mut model = OpenAiModel::new(settings).unwrap();
+    let mut model = ProviderModel::new(settings).unwrap();
     assert!(!format!("{model:?}").contains(KEY));
 
     let request = ModelRequest {
@@ -61,14 +68,14 @@ fn ask_with(
 
 impl Outcome {
     #[track_caller]
-    fn fails(self, kind: ModelErrorKind) -> String {
+    pub(super) fn fails(self, kind: ModelErrorKind) -> String {
         let error = self.reply.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(!format!("{error:?} {error}").contains(KEY), "{error}");
         error.reason
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let reply = self.reply.as_ref().unwrap();
         let [Block::Text(text)] = reply.content.as_slice() else {
             panic!("not one text: {reply:?}")

@@ -62,15 +62,28 @@ impl Failure {
         let status = ["code", "status"]
             .iter()
             .find_map(|key| error.get(key)?.as_u64());
+        let status = status.or_else(|| status_of(error.get("type")?.as_str()?));
         let kind = match status {
             Some(401 | 403) => ModelErrorKind::Unauthorized,
             Some(429) => ModelErrorKind::RateLimited { retry_after: None },
+            Some(413) => ModelErrorKind::ContextOverflow,
             _ if is_overflow(&said) => ModelErrorKind::ContextOverflow,
             Some(400..500) => ModelErrorKind::Refused,
             _ => ModelErrorKind::Server,
         };
         Self::new(kind, format!("the server broke off: {said}"))
     }
+}
+
+/// The status that a server would have sent with an error of this type, where the type says it all.
+fn status_of(kind: &str) -> Option<u64> {
+    Some(match kind {
+        "authentication_error" | "permission_error" => 401,
+        "rate_limit_error" => 429,
+        "request_too_large" => 413,
+        "invalid_request_error" | "not_found_error" => 400,
+        _ => return None,
+    })
 }
 
 /// What a body says about an error: the message and code of an error object, or the body itself.

@@ -1,4 +1,5 @@
 use super::*;
+use openclaw_host::ModelErrorKind;
 
 fn write(
     system_prompt: &str,

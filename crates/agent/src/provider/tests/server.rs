@@ -6,15 +6,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 /// Answers one connection after its request was read. The connection closes when it returns.
-pub(super) type Step = Box<dyn FnOnce(&mut TcpStream) + Send>;
+pub(in crate::provider) type Step = Box<dyn FnOnce(&mut TcpStream) + Send>;
 
-pub(super) struct Server {
-    pub(super) base_url: String,
+pub(in crate::provider) struct Server {
+    pub(in crate::provider) base_url: String,
     /// Each request as it came: head, blank line, body.
-    pub(super) requests: Receiver<String>,
+    pub(in crate::provider) requests: Receiver<String>,
 }
 
-pub(super) fn server(script: Vec<Step>) -> Server {
+pub(in crate::provider) fn server(script: Vec<Step>) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     let (sender, requests) = channel();
@@ -30,13 +30,13 @@ pub(super) fn server(script: Vec<Step>) -> Server {
 }
 
 /// Sends a text and closes.
-pub(super) fn send(text: impl Into<String>) -> Step {
+pub(in crate::provider) fn send(text: impl Into<String>) -> Step {
     let text = text.into();
     Box::new(move |stream| stream.write_all(text.as_bytes()).unwrap())
 }
 
 /// Sends a text, then nothing until `release` is dropped.
-pub(super) fn send_and_hang(text: impl Into<String>, release: Receiver<()>) -> Step {
+pub(in crate::provider) fn send_and_hang(text: impl Into<String>, release: Receiver<()>) -> Step {
     let text = text.into();
     Box::new(move |stream| {
         stream.write_all(text.as_bytes()).unwrap();
@@ -45,12 +45,12 @@ pub(super) fn send_and_hang(text: impl Into<String>, release: Receiver<()>) -> S
 }
 
 /// Closes without a word.
-pub(super) fn hang_up() -> Step {
+pub(in crate::provider) fn hang_up() -> Step {
     Box::new(|_| {})
 }
 
 /// An answer with its headers; `extra` are whole header lines.
-pub(super) fn answer(status: &str, extra: &str, body: &str) -> String {
+pub(in crate::provider) fn answer(status: &str, extra: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n{extra}\r\n{body}",
         body.len()
@@ -58,7 +58,7 @@ pub(super) fn answer(status: &str, extra: &str, body: &str) -> String {
 }
 
 /// The beginning of an event stream and these events, each data with its blank line.
-pub(super) fn events(data: &[&str]) -> String {
+pub(in crate::provider) fn events(data: &[&str]) -> String {
     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n"
         .to_owned();
     data.iter()

@@ -1,59 +1,66 @@
-//! A model behind an OpenAI-compatible `POST {baseUrl}/chat/completions`.
+//! A model behind a server of a provider, whatever its dialect.
 
-mod answer;
+mod anthropic;
+mod dialect;
+mod draft;
 mod exchange;
 mod failure;
+mod history;
+mod ids;
+mod lines;
+mod ollama;
+mod openai;
 mod overflow;
 mod settings;
 mod sse;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod wire;
 
 use std::sync::Arc;
 
 use openclaw_host::{Model, ModelError, ModelInfo, ModelReply, ModelRequest};
+use serde_json::{Value, json};
 
 use crate::line::one_line;
 use exchange::{Exchange, Line};
 use failure::Failure;
 
-pub use settings::{OpenAiSettings, SettingsError, SettingsErrorKind};
-
-/// The dialect's name in [`ModelInfo::api`].
-pub const OPENAI_API: &str = "openai-completions";
+pub use dialect::Dialect;
+pub use settings::{ProviderSettings, SettingsError, SettingsErrorKind};
 
 const REASON_CHARS: usize = 300;
 
-/// A model behind an OpenAI-compatible server.
+/// A model behind a server of a provider.
 ///
 /// Streams; a server that answers in one piece is understood too. A request is made once: whether it is made again is
 /// for the host to decide. Redirects are not followed. The proxy that the usual environment variables
 /// name is used, except for a server on this machine.
-pub struct OpenAiModel {
+pub struct ProviderModel {
     info: ModelInfo,
+    dialect: Dialect,
     line: Line,
     accepts_images: bool,
 }
 
-impl OpenAiModel {
+impl ProviderModel {
     /// Makes a client. Opens no connection.
     ///
     /// # Errors
     ///
     /// When the base URL, the key or a header cannot be used.
-    pub fn new(settings: OpenAiSettings) -> Result<Self, SettingsError> {
+    pub fn new(settings: ProviderSettings) -> Result<Self, SettingsError> {
         let line = Line::new(&settings)?;
         let info = ModelInfo {
             provider: settings.provider,
             id: settings.model,
-            api: OPENAI_API.to_owned(),
+            api: settings.dialect.api().to_owned(),
             context_window_tokens: settings.context_window_tokens,
             max_output_tokens: settings.max_output_tokens,
         };
         Ok(Self {
             info,
+            dialect: settings.dialect,
             line,
             accepts_images: settings.accepts_images,
         })
@@ -64,9 +71,12 @@ impl OpenAiModel {
         request: ModelRequest<'_>,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<ModelReply, Failure> {
-        let body: Arc<str> = wire::body(&self.info, request, self.accepts_images)?.into();
+        let body = self
+            .dialect
+            .body(&self.info, request, self.accepts_images)?;
+        let body: Arc<str> = body.into();
         let exchange = Exchange::start(&self.line, body);
-        stream::read(exchange, request.is_cancelled, on_text)
+        stream::read(self.dialect, exchange, request.is_cancelled, on_text)
     }
 
     fn error(&self, failure: &Failure) -> ModelError {
@@ -83,7 +93,7 @@ impl OpenAiModel {
     }
 }
 
-impl Model for OpenAiModel {
+impl Model for ProviderModel {
     fn info(&self) -> &ModelInfo {
         &self.info
     }
@@ -98,10 +108,18 @@ impl Model for OpenAiModel {
     }
 }
 
-impl std::fmt::Debug for OpenAiModel {
+impl std::fmt::Debug for ProviderModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenAiModel")
+        f.debug_struct("ProviderModel")
             .field("info", &self.info)
             .finish_non_exhaustive()
+    }
+}
+
+/// Arguments of a call as an object, for dialects that take no text. What is no object is wrapped, not lost.
+fn object(arguments: &str) -> Value {
+    match serde_json::from_str(arguments) {
+        Ok(object @ Value::Object(_)) => object,
+        Ok(_) | Err(_) => json!({ "arguments": arguments }),
     }
 }

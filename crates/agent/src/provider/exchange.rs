@@ -7,14 +7,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use openclaw_host::ModelErrorKind;
-use ureq::http::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
-};
+use ureq::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use ureq::{Agent, Timeout};
 
 use super::failure::Failure;
-use super::settings::{OpenAiSettings, SettingsError, SettingsErrorKind};
+use super::settings::{ProviderSettings, SettingsError, SettingsErrorKind};
 use crate::secret::{ApiKey, Header};
 
 /// How long a cancelled request may take to notice.
@@ -55,7 +53,7 @@ pub(super) struct Exchange {
 }
 
 impl Line {
-    pub(super) fn new(settings: &OpenAiSettings) -> Result<Self, SettingsError> {
+    pub(super) fn new(settings: &ProviderSettings) -> Result<Self, SettingsError> {
         let refuse = |kind| SettingsError {
             provider: settings.provider.clone(),
             kind,
@@ -64,7 +62,7 @@ impl Line {
         if base_url.contains(['?', '#']) {
             return Err(refuse(SettingsErrorKind::QueryInUrl));
         }
-        let url = format!("{base_url}/chat/completions");
+        let url = settings.dialect.url(base_url);
         let uri: Uri = url
             .parse()
             .map_err(|_| refuse(SettingsErrorKind::BaseUrl))?;
@@ -220,15 +218,15 @@ impl Exchange {
 }
 
 /// The headers of every request.
-fn headers(settings: &OpenAiSettings) -> Result<HeaderMap, SettingsErrorKind> {
+fn headers(settings: &ProviderSettings) -> Result<HeaderMap, SettingsErrorKind> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for &(name, value) in settings.dialect.headers() {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     if let Some(key) = &settings.api_key {
-        let value = format!("Bearer {}", key.reveal());
-        headers.insert(
-            AUTHORIZATION,
-            secret(&value).ok_or(SettingsErrorKind::ApiKey)?,
-        );
+        let (name, value) = settings.dialect.key_header(key);
+        headers.insert(name, secret(&value).ok_or(SettingsErrorKind::ApiKey)?);
     }
     for header in &settings.headers {
         let refused = || SettingsErrorKind::Header {
@@ -278,9 +276,10 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::Dialect;
 
     fn line(base_url: &str, key: &str) -> Result<Line, SettingsErrorKind> {
-        let mut settings = OpenAiSettings::new("acme", base_url, "m", 1);
+        let mut settings = ProviderSettings::new(Dialect::OpenAi, "acme", base_url, "m", 1);
         settings.api_key = ApiKey::new(key);
         Line::new(&settings).map_err(|error| error.kind)
     }
@@ -332,7 +331,8 @@ mod tests {
             ("x-team", "a\nb"),
             ("Content-Length", "1"),
         ] {
-            let mut settings = OpenAiSettings::new("acme", "http://127.0.0.1:1", "m", 1);
+            let mut settings =
+                ProviderSettings::new(Dialect::OpenAi, "acme", "http://127.0.0.1:1", "m", 1);
             settings.headers = vec![Header::new(name, value)];
             let error = Line::new(&settings).err().map(|error| error.kind);
             let name = name.to_owned();

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use super::dialect::Dialect;
 use crate::secret::{ApiKey, Header};
 
 /// How to reach a model, and what it can take.
 #[derive(Clone, Debug)]
-pub struct OpenAiSettings {
+pub struct ProviderSettings {
+    /// How the server is spoken to.
+    pub dialect: Dialect,
     /// Provider name as configured; only for messages.
     pub provider: String,
-    /// Base URL, `http` or `https`, up to but without `/chat/completions`. No user name or password in it.
+    /// Base URL, `http` or `https`, up to but without what the dialect adds. No user name or password in it.
     pub base_url: String,
-    /// Sent as bearer token; `None` sends no credentials.
+    /// Sent as the dialect sends keys; `None` sends no credentials.
     pub api_key: Option<ApiKey>,
     /// Sent with each request. One that the client would send too goes before it: an `Authorization` given here
     /// replaces the one made of `api_key`.
@@ -20,7 +23,7 @@ pub struct OpenAiSettings {
     pub model: String,
     /// Tokens a request and its answer may take together.
     pub context_window_tokens: u64,
-    /// Tokens an answer may take; sent as `max_completion_tokens`. `None` leaves it to the server.
+    /// Tokens an answer may take; `None` leaves it to the server, where the dialect can.
     pub max_output_tokens: Option<u64>,
     /// Whether the model reads images; where not, a line of text stands in for each.
     pub accepts_images: bool,
@@ -30,15 +33,17 @@ pub struct OpenAiSettings {
     pub connect_timeout: Duration,
 }
 
-impl OpenAiSettings {
+impl ProviderSettings {
     /// Settings without key, headers, output limit and images; 120 s of silence, 10 s to connect.
     pub fn new(
+        dialect: Dialect,
         provider: impl Into<String>,
         base_url: impl Into<String>,
         model: impl Into<String>,
         context_window_tokens: u64,
     ) -> Self {
         Self {
+            dialect,
             provider: provider.into(),
             base_url: base_url.into(),
             api_key: None,
