@@ -14,6 +14,7 @@ mod error;
 mod logging;
 mod models;
 mod output;
+mod tools;
 mod turns;
 mod usage;
 

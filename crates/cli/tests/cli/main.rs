@@ -10,3 +10,4 @@ mod plugins;
 mod provider;
 mod sessions;
 mod streams;
+mod tools;
