@@ -140,3 +140,26 @@ impl Dialect {
 pub(super) fn filled<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str().filter(|text| !text.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_dialect_has_a_name_and_a_place_for_requests() {
+        for dialect in Dialect::ALL {
+            assert_eq!(Dialect::of_api(dialect.api()), Some(dialect));
+        }
+        assert_eq!(Dialect::of_api("telepathy"), None);
+        let check = |dialect: Dialect, base: &str, url: &str| assert_eq!(dialect.url(base), url);
+        check(
+            Dialect::OpenAi,
+            "http://h/v1",
+            "http://h/v1/chat/completions",
+        );
+        check(Dialect::Anthropic, "http://h", "http://h/v1/messages");
+        check(Dialect::Anthropic, "http://h/v1", "http://h/v1/messages");
+        check(Dialect::Ollama, "http://h:1", "http://h:1/api/chat");
+        check(Dialect::Ollama, "http://h:1/api", "http://h:1/api/chat");
+    }
+}

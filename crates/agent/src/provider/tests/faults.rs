@@ -117,6 +117,38 @@ fn an_overflow_is_told_apart() {
     ask(vec![send(in_stream)]).fails(ModelErrorKind::ContextOverflow);
 }
 
+/// Case O-5.
+#[test]
+fn silence_rate_limits_and_cancel_mean_the_same_in_every_dialect() {
+    for dialect in Dialect::ALL {
+        let (hold, release) = channel();
+        let silent = ask_with(
+            vec![send_and_hang("", release)],
+            |settings| {
+                settings.dialect = dialect;
+                settings.idle_timeout = Duration::from_millis(40);
+            },
+            &[],
+            &|| false,
+        );
+        silent.fails(ModelErrorKind::Timeout);
+        drop(hold);
+
+        let (hold, release) = channel();
+        let asked = Cell::new(0);
+        let is_cancelled = || asked.replace(asked.get() + 1) >= 3;
+        let set = |settings: &mut ProviderSettings| settings.dialect = dialect;
+        let cancelled = ask_with(vec![send_and_hang("", release)], set, &[], &is_cancelled);
+        cancelled.fails(ModelErrorKind::Cancelled);
+        drop(hold);
+
+        let busy = answer("429 Too Many Requests", "retry-after: 7\r\n", "slow down");
+        let retry_after = Some(Duration::from_secs(7));
+        ask_in(dialect, vec![send(busy)]).fails(ModelErrorKind::RateLimited { retry_after });
+        ask_in(dialect, vec![hang_up()]).fails(ModelErrorKind::Transport);
+    }
+}
+
 /// How six kinds of server refuse a prompt that is too large.
 #[test]
 fn an_overflow_is_known_in_every_servers_words() {

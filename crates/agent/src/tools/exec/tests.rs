@@ -110,8 +110,8 @@ fn a_huge_output_is_cut_in_the_middle() {
 fn a_hanging_command_ends_with_all_it_started() {
     let mut bench = Bench::new();
     let command = "echo begun; sleep 1000 & echo $! > child; echo $$ > shell; trap '' TERM; wait";
-    let ended = bench.fails("exec", json!({"command": command, "timeout": 1}));
-    assert_eq!(ended, "begun\n\n[ended after the timeout of 1 s]");
+    let ended = bench.fails("exec", json!({"command": command, "timeout": 3}));
+    assert_eq!(ended, "begun\n\n[ended after the timeout of 3 s]");
     assert!(is_gone(&bench, "child") && is_gone(&bench, "shell"));
 }
 
