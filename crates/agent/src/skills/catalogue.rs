@@ -70,10 +70,9 @@ pub fn skill_catalogue(
         descriptions =
             longest_cut(SHORTEST_CUT, fits).map_or(Descriptions::None, Descriptions::Cut);
         if descriptions == Descriptions::None {
-            shown = (0..=skills.len())
-                .rev()
-                .find(|&shown| list.chars(shown, descriptions) <= limits.max_chars)
-                .unwrap_or(0);
+            let counts: Vec<usize> = (1..=skills.len()).collect();
+            shown = counts
+                .partition_point(|&shown| list.chars(shown, descriptions) <= limits.max_chars);
         }
     }
     if let Some(window) = limits.window_tokens
@@ -92,10 +91,11 @@ pub fn skill_catalogue(
     list.catalogue(shown, descriptions)
 }
 
+/// A shorter cut never makes a longer list, so that halving finds the longest.
 fn longest_cut(shortest: usize, fits: impl Fn(Descriptions) -> bool) -> Option<usize> {
-    (shortest..=LONGEST_CUT)
-        .rev()
-        .find(|&chars| fits(Descriptions::Cut(chars)))
+    let cuts: Vec<usize> = (shortest..=LONGEST_CUT).collect();
+    let fitting = cuts.partition_point(|&chars| fits(Descriptions::Cut(chars)));
+    fitting.checked_sub(1).map(|at| cuts[at])
 }
 
 struct List<'a> {
