@@ -26,6 +26,7 @@ use std::time::Duration;
 use openclaw_host::{Cancel, ToolOutcome, ToolSpec, Tools};
 use serde_json::Value;
 
+use crate::secret::ApiKey;
 use crate::utf16::utf16_len;
 use crate::workspace::{AccessError, Workspace};
 use arguments::Arguments;
@@ -43,6 +44,8 @@ pub struct ToolSettings {
     pub home: Option<PathBuf>,
     /// The environment of this process. Commands get the harmless part of it.
     pub environment: Vec<(OsString, OsString)>,
+    /// Keys that no result may show, wherever a tool came across them.
+    pub secrets: Vec<ApiKey>,
     /// How long a command may run that names no timeout.
     pub exec_timeout: Duration,
 }
@@ -62,6 +65,7 @@ pub const TOOL_NAMES: [&str; 7] = [
 pub struct ToolSet {
     tools: Vec<Box<dyn Tool>>,
     specs: Vec<ToolSpec>,
+    secrets: Vec<ApiKey>,
 }
 
 /// One tool.
@@ -116,7 +120,11 @@ impl ToolSet {
                 specs.push(spec);
             }
         }
-        Self { tools, specs }
+        Self {
+            tools,
+            specs,
+            secrets: settings.secrets.clone(),
+        }
     }
 }
 
@@ -140,6 +148,8 @@ impl Tools for ToolSet {
         };
         let is_error = result.is_err();
         let (Ok(text) | Err(ToolFailure(text))) = result;
+        let secrets = self.secrets.iter().filter(|secret| secret.is_telling());
+        let text = secrets.fold(text, |text, secret| secret.hide_in(&text));
         ToolOutcome {
             text,
             is_error,
@@ -196,6 +206,18 @@ mod tests {
         let outcome = tools.run("exec", &json!({"command": "true"}), &Cancel::new());
         assert!(outcome.is_error);
         assert_eq!(outcome.text, "there is no tool `exec`; there are: ls");
+    }
+
+    #[test]
+    fn keys_show_in_no_result() {
+        let key = |key: &str| ApiKey::new(key).unwrap();
+        let mut bench =
+            Bench::with(|settings| settings.secrets = vec![key("made-up-key"), key("e")]);
+        bench.file("env", "KEY=made-up-key e");
+        assert_eq!(bench.ok("read", json!({"path": "env"})), "KEY=*** e");
+        let shown = bench.fails("exec", json!({"command": "cat env; exit 1"}));
+        assert_eq!(shown, "KEY=*** e\n\n[exit code 1]");
+        assert_eq!(bench.text("env"), "KEY=made-up-key e");
     }
 
     /// Case P-8.

@@ -33,6 +33,7 @@ impl Bench {
             readable: vec![open("skills")],
             home: Some(home.path().to_owned()),
             environment: std::env::vars_os().collect(),
+            secrets: Vec::new(),
             exec_timeout: Duration::from_secs(60),
         };
         set(&mut settings);

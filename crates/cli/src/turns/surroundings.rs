@@ -1,17 +1,17 @@
 //! What surrounds a turn: the workspace, its files and skills, the tools, and the system prompt made of them.
 
-use crate::context::{AGENT_ID, Context};
+use crate::context::{AGENT_ID, Context, variable};
 use crate::error::CliError;
 use crate::output::Output;
 use crate::tools;
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
 use openclaw_agent::{
-    BootstrapLimits, Edition, PromptFacts, SkillLimits, SkillRoot, ToolSet, ToolSettings,
+    ApiKey, BootstrapLimits, Edition, PromptFacts, SkillLimits, SkillRoot, ToolSet, ToolSettings,
     WarningMode, Workspace, analyze_budget, find_skills, inject, read_bootstrap_files,
     skill_catalogue, system_prompt, truncation_notice,
 };
-use openclaw_config::{PromptSettings, ToolPolicy};
+use openclaw_config::{Models, PromptSettings, ToolPolicy};
 use openclaw_host::{ModelInfo, SystemPrompt, Tools};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,13 @@ impl Surroundings {
             output.warning(&warning);
         }
         let tools = ToolSet::new(
-            &tool_settings(context, &policy, workspace.clone(), shared_skills.clone()),
+            &tool_settings(
+                context,
+                &policy,
+                workspace.clone(),
+                shared_skills.clone(),
+                secrets(&config.models()?),
+            ),
             |name| names.contains(&name),
         );
         Ok(Self {
@@ -177,16 +183,48 @@ fn tool_settings(
     policy: &ToolPolicy,
     workspace: Workspace,
     shared_skills: Option<Workspace>,
+    secrets: Vec<ApiKey>,
 ) -> ToolSettings {
     ToolSettings {
         workspace,
         readable: shared_skills.into_iter().collect(),
         home: Some(context.paths.home.clone()),
         environment: std::env::vars_os().collect(),
+        secrets,
         exec_timeout: policy
             .exec_timeout_secs
             .map_or(EXEC_TIMEOUT, Duration::from_secs),
     }
+}
+
+/// What the configured providers are paid with. A provider that cannot be resolved has no key to show.
+fn secrets(models: &Models) -> Vec<ApiKey> {
+    let mut secrets = Vec::new();
+    let endpoints = models
+        .providers
+        .iter()
+        .filter_map(|provider| provider.resolve(&variable).ok());
+    for endpoint in endpoints {
+        let headers = endpoint.headers.iter();
+        let told = headers.filter(|(name, _)| is_for_a_secret(name));
+        for value in endpoint.api_key.iter().chain(told.map(|(_, value)| value)) {
+            let words = value.expose().split_whitespace();
+            secrets.extend(
+                words
+                    .filter(|word| *word != "Bearer")
+                    .filter_map(ApiKey::new),
+            );
+        }
+    }
+    secrets
+}
+
+/// Other headers hold ordinary words, which results must be free to show.
+fn is_for_a_secret(header: &str) -> bool {
+    let header = header.to_lowercase();
+    ["auth", "key", "token", "secret", "cookie"]
+        .iter()
+        .any(|word| header.contains(word))
 }
 
 fn warning_mode(settings: &PromptSettings, output: &mut Output) -> WarningMode {

@@ -82,7 +82,10 @@ fn tools_work_in_the_workspace_and_get_no_secret() {
             "write",
             json!({ "path": "notes/a.txt", "content": "hello\n" }),
         ),
-        call("exec", json!({ "command": "cat notes/a.txt; env; pwd" })),
+        call(
+            "exec",
+            json!({ "command": "cat notes/a.txt key; env; pwd" }),
+        ),
         call(
             "read",
             json!({ "path": "../../home/.openclaw/openclaw.json" }),
@@ -92,6 +95,7 @@ fn tools_work_in_the_workspace_and_get_no_secret() {
     let (base_url, requests) = server(script);
     config(&home, &base_url, json!({}));
     fs::create_dir_all(home.path("ws/skills/tea")).unwrap();
+    fs::write(home.path("ws/key"), "sk-secret\n").unwrap();
     fs::write(home.path("ws/AGENTS.md"), "Always be kind to gulls.").unwrap();
     fs::write(
         home.path("ws/skills/tea/SKILL.md"),
@@ -123,7 +127,7 @@ fn tools_work_in_the_workspace_and_get_no_secret() {
     assert_eq!(result(&requests[1]), "Wrote 6 bytes to notes/a.txt");
     let shown = result(&requests[2]);
     assert!(
-        shown.starts_with("hello\n") && shown.contains("PATH=") && shown.ends_with("/ws"),
+        shown.starts_with("hello\n***\n") && shown.contains("PATH=") && shown.ends_with("/ws"),
         "{shown}"
     );
     assert!(
