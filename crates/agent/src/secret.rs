@@ -22,6 +22,11 @@ impl ApiKey {
         self.0.bytes().all(|byte| byte.is_ascii_graphic())
     }
 
+    /// Whether the key is long enough that it does not stand in a text by chance.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.0.len() >= SHORTEST_HIDDEN_BYTES
+    }
+
     /// The text with each copy of the key replaced.
     pub(crate) fn hide_in(&self, text: &str) -> String {
         text.replace(&self.0, "***")

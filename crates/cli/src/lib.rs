@@ -18,6 +18,7 @@ mod models;
 mod output;
 mod probing;
 mod rebuilds;
+mod tools;
 mod turns;
 mod usage;
 

@@ -3,7 +3,7 @@
 use crate::context::{Context, variable};
 use crate::error::CliError;
 use openclaw_agent::{
-    ApiKey, Header, OFFLINE_PROVIDER, OPENAI_API, OfflineModel, OpenAiModel, OpenAiSettings,
+    ApiKey, Dialect, Header, OFFLINE_PROVIDER, OfflineModel, ProviderModel, ProviderSettings,
 };
 use openclaw_config::{Model as ModelConfig, ModelRef, Models, Provider};
 use openclaw_host::{Candidate, Candidates, ExecutionHost, Model};
@@ -128,7 +128,7 @@ fn provider_model(
     models: &Models,
     wanted: &ModelRef,
     context_tokens: Option<u64>,
-) -> Result<OpenAiModel, CliError> {
+) -> Result<ProviderModel, CliError> {
     let (provider, model) = find(models, wanted)?;
     connect(provider, model, &wanted.model, context_tokens)
 }
@@ -138,20 +138,8 @@ fn connect(
     model: Option<&ModelConfig>,
     model_id: &str,
     context_tokens: Option<u64>,
-) -> Result<OpenAiModel, CliError> {
-    let api = provider.api.as_deref().unwrap_or(OPENAI_API);
-    if api != OPENAI_API {
-        return Err(CliError::new(
-            format!(
-                "provider `{}` speaks `{api}`, which is not supported yet",
-                provider.name
-            ),
-            format!(
-                "set `models.providers.{}.api` to \"{OPENAI_API}\", or use another provider",
-                provider.name
-            ),
-        ));
-    }
+) -> Result<ProviderModel, CliError> {
+    let dialect = dialect(provider)?;
     let lookup = |name: &str| -> Option<OsString> { variable(name) };
     let key = format!("models.providers.{}", provider.name);
     let endpoint = provider.resolve(&lookup).map_err(|error| {
@@ -173,7 +161,8 @@ fn connect(
         .and_then(|model| model.context_window_tokens)
         .or(context_tokens)
         .unwrap_or(DEFAULT_WINDOW_TOKENS);
-    let mut settings = OpenAiSettings::new(&provider.name, base_url.expose(), model_id, window);
+    let mut settings =
+        ProviderSettings::new(dialect, &provider.name, base_url.expose(), model_id, window);
     settings.api_key = endpoint.api_key.and_then(|key| ApiKey::new(key.expose()));
     settings.headers = endpoint
         .headers
@@ -181,8 +170,29 @@ fn connect(
         .map(|(name, value)| Header::new(name, value.expose()))
         .collect();
     settings.max_output_tokens = model.and_then(|model| model.max_output_tokens);
-    OpenAiModel::new(settings)
+    ProviderModel::new(settings)
         .map_err(|error| CliError::new(error.to_string(), format!("{} in `{key}`", error.help())))
+}
+
+/// How the provider is spoken to.
+fn dialect(provider: &Provider) -> Result<Dialect, CliError> {
+    let Some(api) = provider.api.as_deref() else {
+        return Ok(Dialect::default());
+    };
+    Dialect::of_api(api).ok_or_else(|| {
+        let known = Dialect::ALL.map(|dialect| format!("\"{}\"", dialect.api()));
+        CliError::new(
+            format!(
+                "provider `{}` speaks `{api}`, which is not supported yet",
+                provider.name
+            ),
+            format!(
+                "set `models.providers.{}.api` to one of {}, or use another provider",
+                provider.name,
+                known.join(", ")
+            ),
+        )
+    })
 }
 
 /// The provider and, where it lists its models, the model.

@@ -11,9 +11,11 @@ use crate::error::{ConfigError, ConfigErrorKind, KeyFault};
 use crate::key_path::KeyPath;
 use crate::models::{AgentDefaults, Models};
 use crate::plugins::Plugins;
+use crate::prompt::PromptSettings;
 use crate::section::{Faults, Section, wrong_type};
 use crate::spans;
 use crate::syntax::{self, BOM};
+use crate::tools::ToolPolicy;
 
 /// A config file that parsed, or one that does not exist yet.
 ///
@@ -146,6 +148,26 @@ impl Config {
     pub fn agent_defaults(&self) -> Result<AgentDefaults, ConfigError> {
         self.refuse_include(&["agents", "defaults"])?;
         self.strict_view(AgentDefaults::of)
+    }
+
+    /// What `tools` lets an agent have.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Config::models`].
+    pub fn tool_policy(&self) -> Result<ToolPolicy, ConfigError> {
+        self.refuse_include(&["tools", "exec"])?;
+        self.strict_view(ToolPolicy::of)
+    }
+
+    /// What a system prompt is made with.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Config::models`].
+    pub fn prompt_settings(&self) -> Result<PromptSettings, ConfigError> {
+        self.refuse_include(&["agents", "defaults"])?;
+        self.strict_view(PromptSettings::of)
     }
 
     /// Refuses when an object on the way to `keys`, or the value there, is `$include`d from another file.

@@ -41,9 +41,11 @@ mod native;
 mod paths;
 mod placeholder;
 mod plugins;
+mod prompt;
 mod section;
 mod spans;
 mod syntax;
+mod tools;
 mod write;
 
 pub use document::Config;
@@ -58,5 +60,7 @@ pub use placeholder::{PlaceholderError, Secret, Template};
 pub use plugins::{
     DEFAULT_CONTEXT_ENGINE, DEFAULT_MEMORY, Entry, Plugins, SlotChoice, Slots, same_id,
 };
+pub use prompt::PromptSettings;
 pub use syntax::{MAX_DEPTH, SyntaxFault, SyntaxReason};
+pub use tools::ToolPolicy;
 pub use write::{Outcome, WriteError, WriteErrorKind, WriteOptions, edit_file};

@@ -14,9 +14,12 @@
 #![cfg(test)]
 #![forbid(unsafe_code)]
 
+mod bootstrap;
 mod compaction;
 mod delta;
+mod directives;
 mod faults;
+mod formats;
 mod import;
 mod migrations;
 mod pairs;

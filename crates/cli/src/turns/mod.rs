@@ -1,6 +1,7 @@
 //! Turns on behalf of a command: the host, the model, the prompt, and what is said about each turn.
 
 mod report;
+mod surroundings;
 
 use crate::context::{AGENT_ID, Context};
 use crate::engines::Engines;
@@ -9,13 +10,11 @@ use crate::models::{self, Chosen};
 use crate::output::Output;
 use crate::probing;
 use crate::rebuilds::Rebuilds;
-use openclaw_agent::{PromptFacts, system_prompt};
-use openclaw_host::{
-    Host, HostSettings, NoTools, SystemPrompt, TurnEvent, TurnOutcome, TurnRequest,
-};
+use openclaw_host::{Host, HostSettings, TurnEvent, TurnOutcome, TurnRequest};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use surroundings::Surroundings;
 
 /// How long to wait for another process that runs a turn in the same session.
 const LANE_WAIT: Duration = Duration::from_secs(30);
@@ -29,7 +28,7 @@ const LAST_WAIT: Duration = Duration::from_secs(10);
 pub(crate) struct Turns {
     host: Arc<Host>,
     chosen: Chosen,
-    workspace: PathBuf,
+    surroundings: Surroundings,
 }
 
 impl Drop for Turns {
@@ -55,14 +54,14 @@ impl Turns {
     ) -> Result<Self, CliError> {
         let chosen = models::choose(context, model)?;
         let host = Arc::new(open_host(context, output)?);
-        let workspace = workspace_dir(context)?;
+        let surroundings = Surroundings::open(context, &workspace_dir(context)?, output)?;
         for warning in &chosen.warnings {
             output.warning(warning);
         }
         Ok(Self {
             host,
             chosen,
-            workspace,
+            surroundings,
         })
     }
 
@@ -95,11 +94,15 @@ impl Turns {
         said: Said<'_>,
         output: &mut Output,
     ) -> Result<TurnOutcome, CliError> {
+        let model = self.chosen.model.info();
+        let system_prompt = self
+            .surroundings
+            .system_prompt(model, said.session_key, output);
         let request = TurnRequest {
             session_key: said.session_key.to_owned(),
             text: said.text,
             turn_id: said.turn_id,
-            system_prompt: self.system_prompt(),
+            system_prompt,
             context_tokens: self.chosen.context_tokens,
             ..TurnRequest::default()
         };
@@ -120,7 +123,9 @@ impl Turns {
                 "the conversation is too large for the model; {engine_id} makes it smaller"
             )),
         };
-        let outcome = self.host.turn(request, models, &mut NoTools, &mut on_event);
+        let outcome = self
+            .host
+            .turn(request, models, self.surroundings.tools(), &mut on_event);
         if streamed {
             output.piece("\n");
         }
@@ -131,17 +136,6 @@ impl Turns {
         }
         report::report(&outcome, output);
         Ok(outcome)
-    }
-
-    fn system_prompt(&self) -> SystemPrompt {
-        let now = jiff::ZonedDateTime::now()
-            .strftime("%A, %-d %B %Y")
-            .to_string();
-        system_prompt(&PromptFacts {
-            workspace_dir: &self.workspace.display().to_string(),
-            tools: &[],
-            now: &now,
-        })
     }
 }
 

@@ -12,3 +12,4 @@ mod provider;
 mod sessions;
 mod store_faults;
 mod streams;
+mod tools;

@@ -66,14 +66,14 @@ fn configured_server_gets_the_assembled_messages_and_the_engines_addition() {
             "baseUrl": base_url,
             "apiKey": "${LOCAL_KEY}",
             "api": "openai-completions",
-            "models": [{ "id": "m1", "contextWindow": 2000 }],
+            "models": [{ "id": "m1", "contextWindow": 6000 }],
         } } },
         "agents": { "defaults": { "model": "local/m1" } },
     });
     home.write_config(&config.to_string());
     let run = |args: &[&str]| home.finish(home.command(args).env("LOCAL_KEY", "sk-secret"));
     run(&["plugins", "install", "-l", plugin.to_str().unwrap()]).succeeds();
-    let long = "a word and another word and ".repeat(20);
+    let long = "a word and another word and ".repeat(80);
     for index in 0..14 {
         let ran = run(&["agent", "-m", &format!("{index}: {long}")]).succeeds();
         assert_eq!(ran.stdout, "Good morning.\n");
