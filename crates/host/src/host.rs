@@ -169,9 +169,9 @@ impl Host {
         turn::recommit(self, &session)
     }
 
-    /// Replaces an engine by what lies in its build directory now. Turns that run end with the old build, later ones get
-    /// the new one, which starts without the quarantine of the old. Whatever the two have to tell each other goes through
-    /// files of the engine. May be called at any time, from any thread; waits for no turn.
+    /// Replaces an engine by what lies in its build directory now. Turns that run end with the old build; later ones get
+    /// the new one, once no instance of the old is left. It starts without the quarantine of the old. Whatever the two have
+    /// to tell each other goes through files of the engine. May be called at any time, from any thread; waits for no turn.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ fn file_names(path: &Path) -> Result<Vec<OsString>, LoadError> {
     Ok(names)
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, LoadErrorKind> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, LoadErrorKind> {
     let file = open_regular(path).map_err(LoadErrorKind::Unreadable)?;
     let bytes = file.metadata().map_err(LoadErrorKind::Unreadable)?.len();
     if bytes > SIZE_LIMIT_BYTES {

@@ -19,6 +19,7 @@ mod c_door;
 mod depth;
 mod directory;
 mod discover;
+mod engines;
 mod error;
 mod generation;
 mod inspect;
@@ -34,6 +35,7 @@ mod watch;
 
 pub use directory::{BuildDirectory, library_file_name};
 pub use discover::{Discovery, discover};
+pub use engines::{engine_in, engines_in};
 pub use error::{LoadError, LoadErrorKind};
 pub use inspect::{InspectFault, LibraryFacts, inspect};
 pub use libraries::{Census, Libraries, Scratch};

@@ -8,7 +8,9 @@ mod trust;
 use openclaw_interface::hosting::NoServices;
 use openclaw_interface::model::{AssembleParams, CreateContext};
 use openclaw_interface::{Message, Role};
-use openclaw_loader::{InspectFault, LoadErrorKind, Plugin, Trust, Vetted, discover, inspect};
+use openclaw_loader::{
+    InspectFault, LoadErrorKind, Plugin, Trust, Vetted, discover, engine_in, engines_in, inspect,
+};
 use serde_json::json;
 use std::fs;
 use support::{build_directory, library, load};
@@ -222,6 +224,54 @@ fn wrong_directories_say_what_is_missing() {
             "{error}"
         );
     }
+}
+
+/// Case N-1: libraries of several engines in cargo's target directory are told apart by their notes, and a build directory
+/// takes the one its manifest names.
+#[test]
+fn engines_in_a_directory_are_listed_by_their_notes() {
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().join("target");
+    let debug = target.join("debug");
+    fs::create_dir_all(&debug).unwrap();
+    for name in ["window", "unruly", "noteless"] {
+        fs::copy(
+            library(name),
+            debug.join(library(name).file_name().unwrap()),
+        )
+        .unwrap();
+    }
+    fs::write(
+        debug.join(format!("text{}", std::env::consts::DLL_SUFFIX)),
+        "text",
+    )
+    .unwrap();
+    let file = |name: &str| debug.join(library(name).file_name().unwrap());
+    let expected = ["unruly", "window"].map(|name| (file(name), name.to_owned()));
+    assert_eq!(engines_in(&target), expected);
+    assert_eq!(engines_in(&debug), expected);
+    assert_eq!(engine_in(&file("noteless")), None);
+    let several = build_directory("unruly", home.path());
+    fs::copy(
+        file("window"),
+        several.join(file("window").file_name().unwrap()),
+    )
+    .unwrap();
+    assert_eq!(load(&several).unwrap().info.id, "unruly");
+}
+
+/// A link to a build directory and the directory are one plugin.
+#[cfg(unix)]
+#[test]
+fn real_path_identifies_a_plugin() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = build_directory("unruly", home.path());
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&directory, &link).unwrap();
+    let discovery = discover([link.clone(), directory]);
+    assert_eq!(discovery.plugins.len(), 1);
+    assert_eq!(discovery.plugins[0].path, link);
+    assert_eq!(discovery.shadowed, []);
 }
 
 /// Case M-1.

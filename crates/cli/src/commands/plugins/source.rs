@@ -3,7 +3,7 @@
 use super::text::{file_name, word};
 use crate::error::CliError;
 use openclaw_loader::{
-    BuildDirectory, LoadError, LoadErrorKind, MANIFEST_FILE, Manifest, Trust, inspect,
+    BuildDirectory, LoadError, LoadErrorKind, MANIFEST_FILE, Manifest, Trust, engine_in, engines_in,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,12 +86,7 @@ fn of_crate(path: &Path) -> Option<String> {
 
 /// The path holds engine libraries, as cargo's target directory does, and no manifest.
 fn of_libraries(path: &Path) -> Option<String> {
-    let below = ["", "debug", "release"].map(|name| path.join(name));
-    let engines: Vec<(PathBuf, String)> = below
-        .iter()
-        .flat_map(|directory| children(directory))
-        .filter_map(|file| engine_in(&file).map(|engine| (file, engine)))
-        .collect();
+    let engines = engines_in(path);
     let (_, first) = engines.first()?;
     let found: Vec<String> = engines
         .iter()
@@ -163,16 +158,6 @@ fn engine_crates(root: &Path) -> Vec<(String, PathBuf)> {
         .filter(|place| place.join("Cargo.toml").exists())
         .filter_map(|place| Some((Manifest::read(&place).ok()?.id, place)))
         .collect()
-}
-
-/// The engine a library brings, if the file is one.
-fn engine_in(file: &Path) -> Option<String> {
-    // Reading a pipe would wait for a writer.
-    if !file_name(file).ends_with(std::env::consts::DLL_SUFFIX) || !file.is_file() {
-        return None;
-    }
-    let facts = inspect(&fs::read(file).ok()?).ok()?;
-    Some(facts.note.engine_id)
 }
 
 fn children(directory: &Path) -> Vec<PathBuf> {
