@@ -46,6 +46,9 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Check configuration, engines and sessions. Exits with 1 when something needs attention.
     Doctor,
+    /// Run one script of calls into an engine, from stdin. For `plugins validate` and the like.
+    #[command(hide = true)]
+    ProbeEngine,
 }
 
 #[derive(Debug, clap::Args)]
@@ -76,6 +79,9 @@ pub(crate) enum PluginsCommand {
     Build(BuildArgs),
     /// Install a plugin and select its engine.
     Install(InstallArgs),
+    /// Check a build directory: files, contract, settings, and by trying it out what its engine promises about turns.
+    /// Exits with 1 when a check fails. Changes no configuration.
+    Validate(ValidateArgs),
     /// List plugins. Loads nothing.
     List,
 }
@@ -105,6 +111,16 @@ pub(crate) struct InstallArgs {
     /// Accept the plugin's capabilities without asking. Links of local directories never ask.
     #[arg(long)]
     pub(crate) accept_capabilities: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ValidateArgs {
+    /// The build directory.
+    #[arg(value_name = "DIRECTORY", value_parser = path())]
+    pub(crate) source: PathBuf,
+    /// Seconds that one call into the engine may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) call_timeout: u64,
 }
 
 #[derive(Debug, clap::Args)]

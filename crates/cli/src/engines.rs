@@ -47,11 +47,7 @@ impl Engines {
 
     /// A plugin's settings; null when it has none.
     pub(crate) fn settings(&self, id: &str) -> Value {
-        let entry = self
-            .plugins
-            .entry(id)
-            .and_then(|(_, entry)| entry.config.clone());
-        entry.map_or(Value::Null, Value::Object)
+        crate::probing::settings_of(&self.plugins, id)
     }
 
     /// The plugin with this id, where it was found.

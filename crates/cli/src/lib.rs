@@ -14,6 +14,7 @@ mod error;
 mod logging;
 mod models;
 mod output;
+mod probing;
 mod usage;
 
 pub use error::CliError;
@@ -59,5 +60,6 @@ fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
         Command::Plugins(args) => commands::plugins::run(&context, args, output),
         Command::Sessions(args) => commands::sessions::run(&context, args, output),
         Command::Doctor => commands::doctor::run(&context, output),
+        Command::ProbeEngine => probing::run_script(output),
     }
 }

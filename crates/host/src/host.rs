@@ -3,6 +3,7 @@
 use crate::ambient::Ambient;
 use crate::lane::{Lane, LaneError, Lanes};
 use crate::model::{Model, Tools};
+use crate::probe::ProbeCache;
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
 use crate::slot::Slot;
@@ -60,6 +61,7 @@ pub struct Host {
     health_dir: PathBuf,
     store: Mutex<Store>,
     registry: Registry,
+    probes: ProbeCache,
     lanes: Lanes,
 }
 
@@ -80,6 +82,7 @@ impl Host {
             quarantine,
             settings.ambient.clone(),
         );
+        let probes = ProbeCache::new(&settings.native_dir);
         let agent_dir = HostSettings::agent_dir(&settings.native_dir, &settings.agent_id);
         let lanes = Lanes::new(agent_dir.join("locks"), settings.lane_wait);
         Ok(Self {
@@ -88,6 +91,7 @@ impl Host {
             health_dir,
             store: Mutex::new(store),
             registry,
+            probes,
             lanes,
         })
     }
@@ -132,6 +136,10 @@ impl Host {
 
     pub(crate) fn enter(&self, session_key: &str) -> Result<Lane, LaneError> {
         self.lanes.enter(session_key)
+    }
+
+    pub(crate) fn probes(&self) -> &ProbeCache {
+        &self.probes
     }
 
     pub(crate) fn registry(&self) -> &Registry {

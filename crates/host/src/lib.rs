@@ -26,6 +26,7 @@ mod host;
 mod lane;
 mod legacy;
 mod model;
+mod probe;
 mod quarantine;
 mod registry;
 mod requirements;
@@ -42,6 +43,10 @@ pub use legacy::LEGACY_ID;
 pub use model::{
     Block, Model, ModelError, ModelErrorKind, ModelInfo, ModelReply, ModelRequest, NoTools, Stop,
     ToolOutcome, ToolSpec, Tools, Usage,
+};
+pub use probe::{
+    Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed, Refusal, Verdict, probe,
+    run_probe_script,
 };
 pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
 pub use registry::PluginSource;

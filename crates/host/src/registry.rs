@@ -156,9 +156,14 @@ impl Registered {
 
     /// What the engine says of itself; `None` for the built-in engine, of which nothing has to be known.
     pub(crate) fn info(&self) -> Option<&Info> {
+        self.plugin().map(|plugin| &plugin.info)
+    }
+
+    /// The plugin that brings it; `None` for the built-in engine.
+    pub(crate) fn plugin(&self) -> Option<&Plugin> {
         match self {
             Self::BuiltIn(_) => None,
-            Self::Plugin(plugin) => Some(&plugin.info),
+            Self::Plugin(plugin) => Some(plugin),
         }
     }
 
@@ -182,7 +187,7 @@ impl Registered {
 }
 
 /// An error with its causes, joined.
-fn one_line(error: &LoadError) -> String {
+pub(crate) fn one_line(error: &LoadError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

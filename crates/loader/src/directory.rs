@@ -3,6 +3,7 @@
 use crate::error::{LoadError, LoadErrorKind};
 use crate::inspect::{InspectFault, LibraryFacts, inspect};
 use crate::manifest::{MANIFEST_FILE, Manifest, open_regular};
+use crate::plugin::sha256_hex;
 use crate::trust;
 use std::ffi::OsString;
 use std::fs;
@@ -54,6 +55,12 @@ impl BuildDirectory {
             bytes,
             facts,
         })
+    }
+
+    /// SHA-256 of the library, lower-case hex.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        sha256_hex(&self.bytes)
     }
 
     /// Judges who may write the directory and the library.

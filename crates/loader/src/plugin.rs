@@ -70,7 +70,7 @@ impl Vetted {
             info,
             factory,
             settings,
-            sha256: hex(&Sha256::digest(&directory.bytes)),
+            sha256: directory.sha256(),
             library: directory.library,
         })
     }
@@ -93,6 +93,8 @@ pub struct Plugin {
     pub library: PathBuf,
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// SHA-256 of `bytes`, lower-case hex.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

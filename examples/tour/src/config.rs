@@ -20,7 +20,7 @@ pub(crate) fn write(openclaw: &Openclaw, session: &Session) -> Result<(), Failur
   agents: {{ defaults: {{ contextTokens: {context_tokens} }} }},
   plugins: {{
     entries: {{
-      unruly: {{ config: {{ assemble: 'panic' }} }}, // wrong on purpose
+      unruly: {{ config: {{ assemble: 'panic', when: 'still there' }} }}, // wrong on purpose
     }},
   }},
 }}

@@ -6,6 +6,7 @@ use crate::engines::Engines;
 use crate::error::CliError;
 use crate::models;
 use crate::output::Output;
+use crate::probing;
 use openclaw_agent::{PromptFacts, system_prompt};
 use openclaw_host::{
     CommitOutcome, Host, HostSettings, NoTools, Scope, TurnOutcome, TurnRecord, TurnRequest,
@@ -71,6 +72,7 @@ pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, 
     // Ahead of the first library: its code prints what it likes, even when it is only opened.
     output.keep_stdout();
     let engines = Engines::read(context)?;
+    probing::ensure(context, &engines, output);
     let (native, faults) = context.native_settings()?;
     for fault in faults {
         output.warning(&format!("native.json5: {fault}"));

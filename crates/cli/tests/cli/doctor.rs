@@ -147,11 +147,19 @@ fn settings_of_a_wrong_type_stop_the_turn() {
 #[test]
 fn ended_processes_with_one_cause_are_one_finding() {
     let home = Home::new();
-    select_unruly(&home, "unruly", json!({ "assemble": "panic" }));
+    select_unruly(
+        &home,
+        "unruly",
+        json!({ "assemble": "panic", "when": "hello" }),
+    );
     for _ in 0..3 {
         home.run("agent -m hello").succeeds();
     }
-    select_unruly(&home, "unruly", json!({ "assemble": "error" }));
+    select_unruly(
+        &home,
+        "unruly",
+        json!({ "assemble": "error", "when": "hello" }),
+    );
     home.run("agent -m hello").succeeds();
     let ran = home.run("doctor").fails();
     assert_eq!(ran.stdout.matches("quarantine ").count(), 2, "{ran:#?}");

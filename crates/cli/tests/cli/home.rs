@@ -86,11 +86,16 @@ impl Home {
 
 /// Links the test engine `unruly`, selects it as `slot` and gives it `settings`.
 pub(crate) fn select_unruly(home: &Home, slot: &str, settings: Value) -> PathBuf {
-    let directory = support::build_directory("unruly", &home.path("plugins"));
+    select(home, "unruly", slot, settings)
+}
+
+/// Links test engine `name`, selects it as `slot` and gives it `settings`; by hand, so that it is not probed.
+pub(crate) fn select(home: &Home, name: &str, slot: &str, settings: Value) -> PathBuf {
+    let directory = support::build_directory(name, &home.path("plugins"));
     let config = serde_json::json!({ "plugins": {
         "load": { "paths": [directory] },
         "slots": { "contextEngine": slot },
-        "entries": { "unruly": { "enabled": true, "config": settings } },
+        "entries": { (name): { "enabled": true, "config": settings } },
     } });
     home.write_config(&config.to_string());
     directory

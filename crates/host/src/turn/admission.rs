@@ -30,11 +30,11 @@ pub(super) enum Admission<'h> {
 
 /// The facts about the model that a commit carries.
 #[derive(Clone)]
-pub(super) struct ModelFacts {
-    pub(super) provider: String,
-    pub(super) model_id: String,
-    pub(super) window_tokens: u64,
-    pub(super) budget_tokens: u64,
+pub(crate) struct ModelFacts {
+    pub(crate) provider: String,
+    pub(crate) model_id: String,
+    pub(crate) window_tokens: u64,
+    pub(crate) budget_tokens: u64,
 }
 
 impl<'h> Opened<'h> {
@@ -234,7 +234,7 @@ impl Admitted<'_> {
 }
 
 /// The commit of a turn.
-pub(super) fn commit_params(
+pub(crate) fn commit_params(
     turn_id: &str,
     admission: Anchor,
     terminal: Anchor,

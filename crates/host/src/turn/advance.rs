@@ -233,12 +233,12 @@ pub(crate) fn recommit(host: &Host, session: &Session) -> Result<Recommit, TurnE
         .map_err(|record| failed(*record))?;
     if let Some(info) = registered.info() {
         requirements::check(info).map_err(TurnError::Requirement)?;
-        if let Some(failure) = open::not_durable(info) {
-            return Err(TurnError::Engine {
-                engine_id: asked.to_owned(),
-                failure,
-            });
-        }
+    }
+    if let Some(failure) = open::not_durable(host, &registered) {
+        return Err(TurnError::Engine {
+            engine_id: asked.to_owned(),
+            failure,
+        });
     }
     let cancelled = Arc::new(AtomicBool::new(false));
     let context = open::create_context(host);

@@ -14,6 +14,7 @@ mod open;
 mod prompt;
 mod record;
 
+pub(crate) use admission::{ModelFacts, commit_params};
 pub use advance::Recommit;
 pub(crate) use advance::recommit;
 pub use error::TurnError;

@@ -6,9 +6,11 @@ use super::{TurnError, TurnRequest};
 use crate::Host;
 use crate::guard::Guarded;
 use crate::quarantine::QuarantineRecord;
+use crate::registry::Registered;
 use crate::requirements;
 use crate::store::Session;
 use openclaw_interface::model::CreateContext;
+use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -116,9 +118,9 @@ fn select(
     };
     if let Some(info) = registered.info() {
         requirements::check(info).map_err(TurnError::Requirement)?;
-        if let Some(substitution) = not_durable(info) {
-            return instead(substitution);
-        }
+    }
+    if let Some(substitution) = not_durable(host, &registered) {
+        return instead(substitution);
     }
     match host
         .registry()
@@ -130,14 +132,20 @@ fn select(
 }
 
 /// The turn-local reason why an engine may not serve durable turns.
-pub(super) fn not_durable(info: &openclaw_interface::Info) -> Option<Substitution> {
+pub(super) fn not_durable(host: &Host, registered: &Registered) -> Option<Substitution> {
+    let plugin = registered.plugin()?;
+    let info = &plugin.info;
     let semantics = info.transcript_semantics.clone().unwrap_or_default();
     let reason = if !semantics.fences_current_turn() {
-        "current-turn transcript fencing is not declared"
+        "current-turn transcript fencing is not declared".to_owned()
     } else if !semantics.commits_idempotently() {
-        "atomic idempotent turn advancement is not declared"
+        "atomic idempotent turn advancement is not declared".to_owned()
     } else {
-        return None;
+        // An engine that nobody has probed serves as it declares.
+        let settings = Value::Object(plugin.settings.clone());
+        let verdict = host.probes().read(&plugin.sha256, &settings)?;
+        let (name, reason) = verdict.failed()?;
+        format!("semantics probe failed: {name}: {reason}")
     };
     tracing::warn!(
         engine = info.id,
@@ -147,7 +155,7 @@ pub(super) fn not_durable(info: &openclaw_interface::Info) -> Option<Substitutio
     Some(Substitution {
         scope: Scope::Degraded,
         operation: "selection".into(),
-        reason: reason.into(),
+        reason,
         location: None,
     })
 }

@@ -1,5 +1,6 @@
-//! An engine that misbehaves as its settings say: `{"assemble": "panic"}`. Without settings it passes everything
-//! through and acknowledges every commit. The variable `UNRULY_INFO_PANICS` makes its descriptor panic.
+//! An engine that misbehaves as its settings say: `{"assemble": "panic"}`, with `"when": "<text>"` only in turns whose
+//! prompt holds the text. Without settings it passes everything through and keeps the keys of its commits. The variable
+//! `UNRULY_INFO_PANICS` makes its descriptor panic.
 
 use openclaw_interface::abi::Pick;
 use openclaw_interface::model::{CommitParams, SessionParams};
@@ -9,9 +10,14 @@ use openclaw_interface::{
     export_engine,
 };
 use serde_json::{Map, Value};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 struct Unruly {
     settings: Map<String, Value>,
+    /// Holds one empty file per committed turn.
+    turns: Option<PathBuf>,
     host: Host,
 }
 
@@ -104,6 +110,7 @@ impl ContextEngine for Unruly {
     fn create(context: CreateContext, host: Host) -> Result<Self, EngineError> {
         misbehave(&context.settings, "create")?;
         Ok(Self {
+            turns: context.agent_dir.map(|dir| dir.join("unruly")),
             settings: context.settings,
             host,
         })
@@ -126,6 +133,9 @@ impl ContextEngine for Unruly {
         self.host.log(LogLevel::Debug, "unruly assembles");
         let messages = request.messages;
         let mut assembly = Assembly::pass_through(messages);
+        if !self.is_meant(request)? {
+            return Ok(assembly);
+        }
         match misbehave(&self.settings, "assemble")? {
             Some("panic-on-a-thread") => {
                 let ended = std::thread::spawn(|| panic!("unruly panics on a thread")).join();
@@ -186,15 +196,37 @@ impl ContextEngine for Unruly {
     fn commit_turn(
         &mut self,
         _messages: Messages<'_>,
-        _params: &CommitParams,
+        params: &CommitParams,
     ) -> Result<CommitResult, EngineError> {
         misbehave(&self.settings, "commitTurn")?;
-        Ok(CommitResult {
-            status: CommitStatus::Committed,
-        })
+        let turns = self.turns.as_ref();
+        let turns = turns.ok_or_else(|| EngineError::failed("no agent directory"))?;
+        fs::create_dir_all(turns)?;
+        let key = params.advancement_key.bytes();
+        let name: String = key.map(|byte| format!("{byte:02x}")).collect();
+        let status = match File::create_new(turns.join(name)) {
+            Ok(file) => {
+                file.sync_all()?;
+                CommitStatus::Committed
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => CommitStatus::Duplicate,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(CommitResult { status })
     }
 
     fn dispose(&mut self) -> Result<(), EngineError> {
         misbehave(&self.settings, "dispose").map(drop)
+    }
+}
+
+impl Unruly {
+    /// Whether a turn is one to misbehave in.
+    fn is_meant(&self, request: &AssembleRequest<'_>) -> Result<bool, EngineError> {
+        let Some(text) = self.settings.get("when").and_then(Value::as_str) else {
+            return Ok(true);
+        };
+        let prompt = request.params()?.prompt.as_deref();
+        Ok(prompt.is_some_and(|prompt| prompt.contains(text)))
     }
 }

@@ -5,8 +5,10 @@ use crate::context::Context;
 use crate::engines::Engines;
 use crate::error::chain;
 use crate::output::Mark;
+use crate::probing::{self, Standing};
 use openclaw_host::{LEGACY_ID, Slot};
-use openclaw_loader::{LoadError, Vetted};
+use openclaw_loader::{BuildDirectory, LoadError, Vetted};
+
 /// Load paths that lead somewhere else from another directory.
 pub(super) fn relative_paths(context: &Context, engines: &Engines) -> Vec<Finding> {
     let written = engines.plugins.load_paths.iter().map(|path| path.trim());
@@ -75,7 +77,7 @@ fn missing_engine(engines: &Engines, id: &str) -> Finding {
     Finding::new(Mark::Error, "engine", text).help(help)
 }
 
-pub(super) fn plugins(engines: &Engines) -> Vec<Finding> {
+pub(super) fn plugins(context: &Context, engines: &Engines) -> Vec<Finding> {
     let mut findings = Vec::new();
     for plugin in &engines.discovery.plugins {
         let id = &plugin.manifest.id;
@@ -88,11 +90,11 @@ pub(super) fn plugins(engines: &Engines) -> Vec<Finding> {
             continue;
         }
         match Vetted::of_directory(plugin.clone(), &engines.settings(id)) {
-            Ok(_) => findings.push(Finding::new(
-                Mark::Ok,
-                "plugin",
-                format!("{id} in {}", plugin.path.display()),
-            )),
+            Ok(_) => {
+                let text = format!("{id} in {}", plugin.path.display());
+                findings.push(Finding::new(Mark::Ok, "plugin", text));
+                findings.push(semantics(context, engines, plugin));
+            }
             Err(error) => findings.push(fault(&error)),
         }
     }
@@ -119,6 +121,22 @@ pub(super) fn plugins(engines: &Engines) -> Vec<Finding> {
             }),
     );
     findings
+}
+
+/// What is known of an engine's promises about turns.
+fn semantics(context: &Context, engines: &Engines, plugin: &BuildDirectory) -> Finding {
+    let id = &plugin.manifest.id;
+    let standing = probing::standing(context, plugin, &engines.settings(id));
+    let mark = match standing {
+        Standing::Kept { .. } => Mark::Ok,
+        Standing::NotProbed | Standing::NotDeclared => Mark::Note,
+        Standing::Failed { .. } => Mark::Warning,
+    };
+    let finding = Finding::new(mark, "semantics", format!("{id}: {standing}"));
+    match standing.help(&plugin.path) {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
 }
 
 fn fault(error: &LoadError) -> Finding {

@@ -76,7 +76,7 @@ fn findings(context: &Context) -> Vec<Finding> {
     findings.extend(settings::native_settings(context));
     findings.extend(settings::turn_settings(context));
     findings.push(engines::slot(&engines));
-    findings.extend(engines::plugins(&engines));
+    findings.extend(engines::plugins(context, &engines));
     findings.extend(engines::relative_paths(context, &engines));
     findings.extend(records::records(context));
     findings

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::engines::Engines;
 use crate::error::{CliError, chain};
 use crate::output::Output;
+use crate::probing::{self, Standing};
 use openclaw_config::{Slot as ConfigSlot, SlotChoice, same_id};
 use openclaw_host::LEGACY_ID;
 use openclaw_loader::{BuildDirectory, LoadError, Manifest, check_settings};
@@ -31,6 +32,8 @@ struct Row {
     library: Option<String>,
     library_modified: Option<String>,
     contract: Option<String>,
+    /// What is known of the engine's promises about turns; only of a plugin that can be used.
+    semantics: Option<Standing>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -60,7 +63,7 @@ pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, Cl
     let mut rows: Vec<Row> = discovery
         .plugins
         .iter()
-        .map(|plugin| usable(&engines, plugin, &mut diagnostics))
+        .map(|plugin| usable(context, &engines, plugin, &mut diagnostics))
         .collect();
     rows.extend(
         discovery
@@ -92,7 +95,12 @@ pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, Cl
 }
 
 /// A plugin that was read and inspected; its settings and who may write it may still be at fault.
-fn usable(engines: &Engines, plugin: &BuildDirectory, diagnostics: &mut Vec<Diagnostic>) -> Row {
+fn usable(
+    context: &Context,
+    engines: &Engines,
+    plugin: &BuildDirectory,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Row {
     let manifest = &plugin.manifest;
     let note = &plugin.facts.note;
     let error = plugin.check_trust().and_then(|()| {
@@ -106,7 +114,13 @@ fn usable(engines: &Engines, plugin: &BuildDirectory, diagnostics: &mut Vec<Diag
     // What is wrong with a plugin that is off hurts nobody.
     let error = error.err().filter(|_| is_enabled);
     diagnostics.extend(error.as_ref().map(of_error));
+    let standing = probing::standing(context, plugin, &engines.settings(&manifest.id));
+    let broken = standing
+        .help(&plugin.path)
+        .filter(|_| is_enabled && matches!(standing, Standing::Failed { .. }));
+    diagnostics.extend(broken.map(|help| warning(format!("{}: {standing}", manifest.id), help)));
     Row {
+        semantics: Some(standing),
         status: match (&error, is_enabled) {
             (Some(_), _) => Status::Error,
             (None, true) => Status::Enabled,
@@ -147,6 +161,7 @@ fn row(engines: &Engines, manifest: &Manifest, path: &Path) -> Row {
         library: None,
         library_modified: None,
         contract: None,
+        semantics: None,
         error: None,
     }
 }
@@ -196,7 +211,7 @@ fn print(rows: &[Row], diagnostics: &[Diagnostic], output: &mut Output) {
     if rows.is_empty() {
         output.help("link a plugin: `openclaw plugins install -l <build directory>`");
     } else {
-        let head = ["Name", "ID", "Status", "Version", "Source"];
+        let head = ["Name", "ID", "Status", "Semantics", "Version", "Source"];
         output.table(&head, rows.iter().map(cells).collect());
     }
     for diagnostic in diagnostics {
@@ -223,6 +238,10 @@ fn cells(row: &Row) -> Vec<String> {
         } else {
             status.to_owned()
         },
+        row.semantics
+            .as_ref()
+            .map(Standing::short)
+            .unwrap_or_default(),
         row.version.clone().unwrap_or_default(),
         source,
     ]

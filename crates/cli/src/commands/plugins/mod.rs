@@ -1,9 +1,13 @@
-//! `openclaw plugins`: build, link and list.
+//! `openclaw plugins`: build, link, validate and list.
 
 mod build;
 mod install;
 mod list;
+mod source;
 mod text;
+mod validate;
+
+pub(crate) use text::word;
 
 use crate::args::{PluginsArgs, PluginsCommand};
 use crate::context::Context;
@@ -19,6 +23,7 @@ pub(crate) fn run(
     match &args.command {
         PluginsCommand::Build(args) => build::run(context, args, output),
         PluginsCommand::Install(args) => install::run(context, args, output),
+        PluginsCommand::Validate(args) => validate::run(context, args, output),
         PluginsCommand::List => list::run(context, output),
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn shown(path: &Path) -> String {
 }
 
 /// A path as one word of a shell command.
-pub(super) fn word(path: &Path) -> String {
+pub(crate) fn word(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,~".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -46,14 +46,24 @@ fn list_shows_name_id_status_version_and_source() {
         words,
         [
             vec!["Plugins", "(1/2", "enabled)"],
-            vec!["Name", "ID", "Status", "Version", "Source"],
-            vec!["Second", "second", "disabled", "2.0", "~~/here/second"],
+            vec!["Name", "ID", "Status", "Semantics", "Version", "Source"],
+            vec![
+                "Second",
+                "second",
+                "disabled",
+                "declared,",
+                "not",
+                "probed",
+                "2.0",
+                "~~/here/second"
+            ],
             vec![
                 "Sliding",
                 "window",
                 "window",
                 "enabled,",
                 "selected",
+                "kept",
                 "0.1.0",
                 "~~/here/window"
             ],
@@ -68,7 +78,7 @@ fn list_shows_name_id_status_version_and_source() {
         json!({
             "id": "window", "name": "Sliding window", "version": "0.1.0", "status": "enabled", "selected": true,
             "source": "~~/here/window", "library": format!("~~/here/window/{LIBRARY}"), "libraryModified": null,
-            "contract": "1.0",
+            "contract": "1.0", "semantics": { "state": "kept", "passed": 10 },
         })
     );
 }

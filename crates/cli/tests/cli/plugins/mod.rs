@@ -4,6 +4,8 @@ mod build;
 mod install;
 mod install_config;
 mod list;
+mod probing;
+mod validate;
 mod wrong_directory;
 
 use crate::home::{Home, Ran, write};

@@ -1,13 +1,15 @@
-//! `openclaw plugins install`: links a build directory and selects its engine. Runs none of its code.
+//! `openclaw plugins install`: links a build directory, selects its engine, and tries out in another process what it
+//! promises about turns.
 
 mod plan;
-mod source;
 
+use super::source;
 use super::text::{file_name, modified, shown, tidy, word};
 use crate::args::InstallArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::probing::{self, CALL_TIMEOUT, Standing};
 use openclaw_config::{Config, KeyPath, edit_file};
 use openclaw_host::{HostSettings, forget_ended};
 use openclaw_loader::BuildDirectory;
@@ -52,8 +54,39 @@ pub(crate) fn run(
         &HostSettings::health_dir(&context.paths.native_dir),
         &plugin.manifest.id,
     );
-    report(&plan, &plugin, outcome.changed, config_path, output);
+    let promises = try_out(context, &plan, &plugin)?;
+    report(
+        &plan,
+        &plugin,
+        outcome.changed,
+        config_path,
+        &promises,
+        output,
+    );
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the engine's promises turned out to be worth, or why nobody looked.
+enum Promises {
+    Known(Standing),
+    NotTried(String),
+}
+
+/// Probes the engine with the settings it will run with. Nothing in here undoes the link.
+fn try_out(context: &Context, plan: &Plan, plugin: &BuildDirectory) -> Result<Promises, CliError> {
+    if plan.switch != Switch::On {
+        return Ok(Promises::NotTried("not probed while it is disabled".into()));
+    }
+    let plugins = context.config()?.plugins()?;
+    let settings = probing::settings_of(&plugins, &plugin.manifest.id);
+    let probed = probing::probe(plugin, &settings, CALL_TIMEOUT);
+    Ok(match probed {
+        Ok(probed) => match probing::keep(context, &probed.verdict, &settings) {
+            Ok(()) => Promises::Known(Standing::of(Some(&probed.verdict))),
+            Err(error) => Promises::NotTried(error.to_string()),
+        },
+        Err(error) => Promises::NotTried(format!("not probed: {error}")),
+    })
 }
 
 fn report(
@@ -61,6 +94,7 @@ fn report(
     plugin: &BuildDirectory,
     changed: bool,
     config_path: &Path,
+    promises: &Promises,
     output: &mut Output,
 ) {
     let id = &plugin.manifest.id;
@@ -103,6 +137,16 @@ fn report(
             " said so already; nothing was written"
         }
     ));
+    let (promises_text, standing) = match promises {
+        Promises::Known(standing) => (standing.to_string(), Some(standing)),
+        Promises::NotTried(why) => (why.clone(), None),
+    };
+    output.line(&format!("promises {promises_text}"));
+    if let Some(help) = standing.and_then(|standing| standing.help(&plugin.path)) {
+        output.warning(&format!(
+            "the engine is linked and loads, but turns do not run through it: {help}"
+        ));
+    }
     let (attention, next) = next_step(plan, plugin, config_path);
     if let Some(attention) = attention {
         output.warning(&attention);
@@ -117,7 +161,8 @@ fn report(
         "library": shown(&plugin.library), "config": shown(config_path), "changed": changed,
         "enabled": plan.switch == Switch::On && !plan.plugins_off,
         "selected": matches!(plan.slot, SlotChange::Selected { .. } | SlotChange::Already),
-        "replaced": plan.replaced, "removedFromDeny": plan.undenied, "missingSettings": missing, "next": next,
+        "replaced": plan.replaced, "removedFromDeny": plan.undenied, "missingSettings": missing,
+        "semantics": standing, "promises": promises_text, "next": next,
     }));
 }
 

@@ -1,6 +1,6 @@
-//! Reads the directory to link. Says what to do when it is another one than meant.
+//! Reads the build directory that a command names. Says what to do when it is another one than meant.
 
-use super::super::text::{file_name, word};
+use super::text::{file_name, word};
 use crate::error::CliError;
 use openclaw_loader::{BuildDirectory, LoadError, LoadErrorKind, MANIFEST_FILE, Manifest, inspect};
 use std::fs;
