@@ -6,6 +6,7 @@ mod c_door;
 mod failures;
 mod loading;
 mod panics;
+mod probes;
 mod tidy;
 mod transport;
 mod turns;
