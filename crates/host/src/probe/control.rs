@@ -22,12 +22,7 @@ pub(super) struct Control {
 
 impl Control {
     pub(super) fn run(lab: &Lab<'_>) -> Result<Self, ProbeError> {
-        let whole = |turn| {
-            let mut steps = Step::turn(turn);
-            steps.extend([Step::commit(turn), Step::Dispose]);
-            steps
-        };
-        let mut steps: Vec<Step> = (1..=LAST_TURN).flat_map(whole).collect();
+        let mut steps: Vec<Step> = (1..=LAST_TURN).flat_map(Step::whole_turn).collect();
         steps.extend(Step::turn(LAST_TURN + 1));
         Ok(Self {
             run: lab.run("undisturbed", steps.clone())?,

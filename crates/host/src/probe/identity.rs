@@ -1,7 +1,8 @@
 //! A turn has one key, and a key one turn: whoever asks again, with whatever messages, gets `duplicate`.
 
+use super::child::Run;
 use super::control::{Control, UNDISTURBED};
-use super::script::{Answer, Reply, Step};
+use super::script::{Answer, Step};
 use super::verdict::{Report, Shortfall};
 use super::{Lab, ProbeError};
 
@@ -52,58 +53,59 @@ pub(super) fn probes(
         let what = "the second commitTurn with one key, by the same instance,";
         expect(run.answer(again)?, &Answer::Duplicate, what)
     })?;
+    // Without a run the next probe is not tried: it needs this one.
+    let run = first_process.unwrap_or_default();
     report.probe(SECOND_INSTANCE, &[DUPLICATE], || {
-        let Some(run) = &first_process else {
-            return Ok(());
-        };
         let what = "the second commitTurn with one key, by another instance,";
         expect(run.answer(second)?, &Answer::Duplicate, what)
     })?;
 
     let mut steps = vec![Step::Create];
     let process = push(&mut steps, Step::commit(1));
+    let other = Step::Commit {
+        turn: 1,
+        other: true,
+    };
+    let other = push(&mut steps, other);
+    steps.push(Step::Dispose);
+    steps.extend(Step::turn(2));
+    let behind_other = steps.len() - 1;
+    let acknowledged = push(&mut steps, Step::commit(2));
+    let mut second_process = None;
     report.probe(SECOND_PROCESS, &[SECOND_INSTANCE], || {
-        let run = lab.run(AGENT, steps)?;
+        let run = second_process.insert(run_and_kill(lab, steps)?);
         let what = "the second commitTurn with one key, by another process,";
         expect(run.answer(process)?, &Answer::Duplicate, what)
     })?;
-
+    // Without a run the probes below are not tried: they need the one above.
+    let run = second_process.unwrap_or_default();
     report.probe(OTHER_PAYLOAD, &[SECOND_PROCESS], || {
-        let mut steps = vec![Step::Create];
-        let commit = Step::Commit {
-            turn: 1,
-            other: true,
-        };
-        let other = push(&mut steps, commit);
-        steps.push(Step::Dispose);
-        steps.extend(Step::turn(2));
-        let shown = steps.len() - 1;
-        let run = lab.run(AGENT, steps)?;
         let what = "commitTurn with a key that is stored and with other messages";
         expect(run.answer(other)?, &Answer::Duplicate, what)?;
         let after = "after a stored key came again with other messages";
-        control.agrees(lab, 2, run.answer(shown)?, after)
+        control.agrees(lab, 2, run.answer(behind_other)?, after)
     })?;
     report.probe(ACKNOWLEDGED, &[OTHER_PAYLOAD], || {
-        acknowledged(lab, control)
+        let what = "the first commitTurn of turn 2";
+        expect(run.answer(acknowledged)?, &Answer::Committed, what)?;
+        is_remembered(lab, control)
     })
 }
 
-/// Kills the process on the acknowledgement, before it can do anything else, and asks another one.
-fn acknowledged(lab: &Lab<'_>, control: &Control) -> Result<(), Shortfall> {
-    let steps = vec![Step::Create, Step::commit(2), Step::Hold];
+/// Kills the process as soon as the last step is answered, before it can do anything else.
+fn run_and_kill(lab: &Lab<'_>, mut steps: Vec<Step>) -> Result<Run, ProbeError> {
+    let count = steps.len();
+    steps.push(Step::Hold);
     let (mut child, mut run) = lab.start(AGENT, steps)?;
-    child.follow(2, &mut run)?;
-    let answered = run.answer(1)?.clone();
-    let leftover: Option<Reply> = child.kill()?;
-    if let Some(reply) = leftover {
-        return Err(ProbeError::nonsense(&reply).into());
+    child.follow(count, &mut run)?;
+    match child.kill()? {
+        None => Ok(run),
+        Some(reply) => Err(ProbeError::nonsense(&reply)),
     }
-    expect(
-        &answered,
-        &Answer::Committed,
-        "the first commitTurn of turn 2",
-    )?;
+}
+
+/// That another process knows the turn whose process was killed on the acknowledgement.
+fn is_remembered(lab: &Lab<'_>, control: &Control) -> Result<(), Shortfall> {
     let mut steps = vec![Step::Create];
     let again = push(&mut steps, Step::commit(2));
     steps.push(Step::Dispose);

@@ -26,6 +26,9 @@ const SPREAD: f64 = 1.5;
 
 const AGENT: &str = "killed";
 
+/// The step that offers the killed turn again.
+const RETRY: usize = 1;
+
 pub(super) fn probes(
     lab: &Lab<'_>,
     control: &Control,
@@ -35,7 +38,7 @@ pub(super) fn probes(
 }
 
 /// How a killed commit looked from outside.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Killed {
     after: Duration,
     is_acknowledged: bool,
@@ -43,96 +46,120 @@ struct Killed {
 
 fn killed(lab: &Lab<'_>, control: &Control) -> Result<(), Shortfall> {
     let delays = delays(lab.subject.library_sha256, control.commit_us());
-    let mut before = None;
+    let mut rounds = Rounds {
+        lab,
+        control,
+        before: None,
+        unclear: None,
+    };
     for (turn, delay) in (SMALL_TURNS + 1..).zip(delays) {
-        before = Some(round(lab, control, turn, before, Some(delay))?);
+        rounds.before = Some(rounds.round(turn, Some(delay))?);
     }
-    round(lab, control, LAST_TURN + 1, before, None).map(drop)
+    rounds.round(LAST_TURN + 1, None)?;
+    match rounds.unclear {
+        Some(reason) => Err(Shortfall::Unclear(reason)),
+        None => Ok(()),
+    }
 }
 
-/// Judges what the kill before left, and kills in the commit of `turn`; without a delay there is no further commit.
-fn round(
-    lab: &Lab<'_>,
-    control: &Control,
-    turn: u32,
+struct Rounds<'r, 'l> {
+    lab: &'r Lab<'l>,
+    control: &'r Control,
+    /// The last kill.
     before: Option<Killed>,
-    delay: Option<Duration>,
-) -> Result<Killed, Shortfall> {
-    let mut steps = Vec::new();
-    let mut retry = None;
-    match before {
-        Some(_) => {
-            steps.extend([Step::Create, Step::commit(turn - 1)]);
-            retry = Some(steps.len() - 1);
-            steps.extend([Step::Bootstrap, Step::Maintain, Step::assemble(turn)]);
-        }
-        None => {
-            for turn in 1..turn {
+    /// Why answers could not be compared; what is acknowledged is judged all the same.
+    unclear: Option<String>,
+}
+
+impl Rounds<'_, '_> {
+    /// Judges what the kill before left, and kills in the commit of `turn`; without a delay there is no further commit.
+    fn round(&mut self, turn: u32, delay: Option<Duration>) -> Result<Killed, Shortfall> {
+        let mut steps = match self.before {
+            Some(_) => vec![
+                Step::Create,
+                Step::commit(turn - 1),
+                Step::Bootstrap,
+                Step::Maintain,
+                Step::assemble(turn),
+            ],
+            None => {
+                let mut steps: Vec<Step> = (1..turn).flat_map(Step::whole_turn).collect();
                 steps.extend(Step::turn(turn));
-                steps.extend([Step::commit(turn), Step::Dispose]);
+                steps
             }
-            steps.extend(Step::turn(turn));
+        };
+        let shown = steps.len() - 1;
+        if delay.is_some() {
+            steps.extend([Step::commit(turn), Step::Hold]);
         }
+        let (mut child, mut run) = self.lab.start(AGENT, steps)?;
+        child.follow(shown + 1, &mut run)?;
+        let answer = run.answer(shown)?;
+        if let Some(before) = self.before {
+            self.judge(before, turn, run.answer(RETRY)?, answer)?;
+        }
+        let Some(delay) = delay else {
+            return Ok(Killed::default());
+        };
+        if !child.commit_begins(&mut run)? {
+            run.answer(shown + 1)?;
+        }
+        // Killing needs real time: there is no clock to hand in.
+        thread::sleep(delay);
+        Ok(Killed {
+            after: delay,
+            is_acknowledged: is_acknowledged(turn, child.kill()?)?,
+        })
     }
-    let shown = steps.len() - 1;
-    if delay.is_some() {
-        steps.extend([Step::commit(turn), Step::Hold]);
-    }
-    let (mut child, mut run) = lab.start(AGENT, steps)?;
-    child.follow(shown + 1, &mut run)?;
-    run.answer(shown)?;
-    if let (Some(before), Some(retry)) = (before, retry) {
-        let after = format!(
+
+    /// Judges what a kill in the turn before `turn` left: `again` is what the same commit was answered, `answer` what
+    /// `assemble` answered behind it.
+    fn judge(
+        &mut self,
+        before: Killed,
+        turn: u32,
+        again: &Answer,
+        answer: &Answer,
+    ) -> Result<(), Shortfall> {
+        let killed = format!(
             "the process was killed {:.1} ms into commitTurn of turn {}",
             before.after.as_secs_f64() * 1000.0,
             turn - 1
         );
-        let again = run.answer(retry)?;
         if before.is_acknowledged {
             let what =
-                format!("{after}, just after it was acknowledged; the same commitTurn again");
+                format!("{killed}, just after it was acknowledged; the same commitTurn again");
             expect(again, &Answer::Duplicate, &what)?;
         } else if !matches!(again, Answer::Committed | Answer::Duplicate) {
             return Err(Shortfall::Broken(format!(
-                "{after}; the same commitTurn again answered {again}"
+                "{killed}; the same commitTurn again answered {again}"
             )));
         }
-        let after = format!("after {after}, and the same commitTurn again answered {again}");
-        control.agrees(lab, turn, run.answer(shown)?, &after)?;
+        let after = format!("after {killed}, and the same commitTurn again answered {again}");
+        match self.control.agrees(self.lab, turn, answer, &after) {
+            Err(Shortfall::Unclear(reason)) => {
+                self.unclear = Some(reason);
+                Ok(())
+            }
+            other => other,
+        }
     }
-    let Some(delay) = delay else {
-        return Ok(Killed {
-            after: Duration::ZERO,
-            is_acknowledged: false,
-        });
-    };
-    if !child.commit_begins(&mut run)? {
-        run.answer(shown + 1)?;
-    }
-    // Killing needs real time: there is no clock to hand in.
-    thread::sleep(delay);
-    let is_acknowledged = match child.kill()? {
-        None => false,
-        Some(Reply::Done {
-            answer: Answer::Committed,
-            ..
-        }) => true,
+}
+
+/// Whether a killed child had its commit acknowledged; `last` is what it had said of it.
+fn is_acknowledged(turn: u32, last: Option<Reply>) -> Result<bool, Shortfall> {
+    match last {
+        None => Ok(false),
         Some(Reply::Done { answer, .. }) => {
             let what = format!("the first commitTurn of turn {turn}");
             expect(&answer, &Answer::Committed, &what)?;
-            true
+            Ok(true)
         }
-        Some(Reply::Failed { reason }) => {
-            return Err(Shortfall::Broken(format!(
-                "commitTurn of turn {turn} failed: {reason}"
-            )));
-        }
-        Some(reply) => return Err(ProbeError::nonsense(&reply).into()),
-    };
-    Ok(Killed {
-        after: delay,
-        is_acknowledged,
-    })
+        Some(Reply::Failed { reason }) => Err(Shortfall::Broken(format!(
+            "commitTurn of turn {turn} failed: {reason}"
+        ))),
+        Some(reply) => Err(ProbeError::nonsense(&reply).into()),
+    }
 }
 
 /// One delay a round, spread evenly over the length of a commit and beyond. Drawn from the library's hash, so that a

@@ -143,6 +143,13 @@ impl Step {
         steps
     }
 
+    /// The same with its commit and its end.
+    pub(super) fn whole_turn(turn: u32) -> Vec<Self> {
+        let mut steps = Self::turn(turn);
+        steps.extend([Self::commit(turn), Self::Dispose]);
+        steps
+    }
+
     /// The beginning of a turn, before `assemble`.
     pub(super) fn opening(turn: u32) -> Vec<Self> {
         match turn {

@@ -101,27 +101,33 @@ impl From<super::ProbeError> for Shortfall {
     }
 }
 
-/// Collects outcomes. A probe that builds on one that did not pass is not tried, so that one lie has one name.
+/// Collects outcomes. A probe that builds on one that failed is not tried, so that one lie has one name.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) outcomes: Vec<ProbeOutcome>,
+    /// Probes that nothing can build on: those that failed and those that were not tried.
+    stopped: Vec<&'static str>,
 }
 
 impl Report {
-    /// Runs a probe, when all of `needs` have passed.
+    /// Runs a probe, when none of `needs` stands in its way.
     pub(super) fn probe(
         &mut self,
-        name: &str,
-        needs: &[&str],
+        name: &'static str,
+        needs: &[&'static str],
         run: impl FnOnce() -> Result<(), Shortfall>,
     ) -> Result<(), super::ProbeError> {
-        let finding = match needs.iter().find(|need| !self.has_passed(need)) {
+        let finding = match needs.iter().find(|need| self.stopped.contains(need)) {
             Some(need) => {
+                self.stopped.push(name);
                 Finding::NotApplicable(format!("it builds on {need}, which did not pass"))
             }
             None => match run() {
                 Ok(()) => Finding::Passed,
-                Err(Shortfall::Broken(reason)) => Finding::Failed(reason),
+                Err(Shortfall::Broken(reason)) => {
+                    self.stopped.push(name);
+                    Finding::Failed(reason)
+                }
                 Err(Shortfall::Unclear(reason)) => Finding::NotApplicable(reason),
                 Err(Shortfall::Probing(error)) => return Err(error),
             },
@@ -135,11 +141,5 @@ impl Report {
             name: name.to_owned(),
             finding,
         });
-    }
-
-    fn has_passed(&self, name: &str) -> bool {
-        self.outcomes
-            .iter()
-            .any(|outcome| outcome.name == name && outcome.finding == Finding::Passed)
     }
 }
