@@ -214,3 +214,23 @@ impl<'a> Lab<'a> {
         Ok(run)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_probe_has_a_promise_and_stands_in_the_documents() {
+        let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/faults.md");
+        let documents = std::fs::read_to_string(documents).unwrap();
+        let all = [identity::NAMES, interruption::NAMES, fence::NAMES].concat();
+        for name in [control::UNDISTURBED].into_iter().chain(all) {
+            let outcome = ProbeOutcome {
+                name: name.to_owned(),
+                finding: Finding::Passed,
+            };
+            let row = format!("| `{name}` | {} |", outcome.promise());
+            assert!(documents.contains(&row), "no row {row}");
+        }
+    }
+}
