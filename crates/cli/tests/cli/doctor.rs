@@ -4,7 +4,7 @@ use crate::home::{Home, Ran, select_unruly, write};
 use serde_json::json;
 
 fn doctor_and_turn(config: &str) -> (Ran, Ran) {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(config);
     (home.run("doctor"), home.run("agent -m hello"))
 }
@@ -52,7 +52,7 @@ fn what_stops_a_turn_is_found() {
         );
     }
     // Each key is a finding of its own.
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(
         "{agents: {defaults: {contextTokens: 0, workspace: 1}}, models: {providers: 1}}",
     );
@@ -64,7 +64,7 @@ fn what_stops_a_turn_is_found() {
 
 #[test]
 fn provider_that_is_not_asked_is_a_note() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(
         "{agents: {defaults: {model: {primary: 'offline', fallbacks: ['a/b']}}}, models: {providers: {p: {}}}}",
     );
@@ -75,7 +75,7 @@ fn provider_that_is_not_asked_is_a_note() {
 
 #[test]
 fn plugins_are_linked_whatever_the_models_are() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config("{agents: {defaults: {model: '', contextTokens: 0}}}");
     let plugin = support::build_directory("window", &home.path("plugins"));
     let args = ["plugins", "install", "-l", plugin.to_str().unwrap()];
@@ -85,7 +85,7 @@ fn plugins_are_linked_whatever_the_models_are() {
 /// Case R-4.
 #[test]
 fn slot_means_a_plugin_in_any_case() {
-    let home = Home::new();
+    let home = Home::new().probed();
     select_unruly(&home, " Unruly ", json!({}));
     home.run("doctor").succeeds();
     let ran = home.run("agent -m hello --json").succeeds();
@@ -101,7 +101,7 @@ fn slot_means_a_plugin_in_any_case() {
 /// Case N-13.
 #[test]
 fn turn_tells_the_true_fault_of_a_broken_plugin() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = select_unruly(&home, "unruly", json!({}));
     let manifest = directory.join("openclaw.plugin.json");
     let whole = std::fs::read_to_string(&manifest).unwrap();
@@ -128,7 +128,7 @@ fn turn_tells_the_true_fault_of_a_broken_plugin() {
 
 #[test]
 fn settings_of_a_wrong_type_stop_the_turn() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let path = home.state_dir().join("native/native.json5");
     write(&path, "{strict: 'yes'}");
     home.run("agent -m hello")
@@ -146,7 +146,7 @@ fn settings_of_a_wrong_type_stop_the_turn() {
 
 #[test]
 fn ended_processes_with_one_cause_are_one_finding() {
-    let home = Home::new();
+    let home = Home::new().probed();
     select_unruly(
         &home,
         "unruly",
@@ -168,7 +168,7 @@ fn ended_processes_with_one_cause_are_one_finding() {
 
 #[test]
 fn odd_load_paths_are_told() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(r#"{"plugins": {"load": {"paths": ["", "plugins/window"]}}}"#);
     let plugin = support::build_directory("window", &home.path("plugins"));
     assert!(plugin.ends_with("plugins/window"));

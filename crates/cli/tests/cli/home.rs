@@ -21,21 +21,20 @@ pub(crate) struct Ran {
 }
 
 impl Home {
-    /// A home in which the window engine has been probed already, as far as it has its default settings: probing takes
-    /// seconds.
-    pub(crate) fn new() -> Self {
-        let home = Self::bare();
-        for (name, verdict) in window_verdicts() {
-            write(&home.probes().join(name), verdict);
-        }
-        home
-    }
-
     /// A home in which nothing has happened.
-    pub(crate) fn bare() -> Self {
+    pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory can be made");
         fs::create_dir(root.path().join("here")).expect("a directory can be made");
         Self { root }
+    }
+
+    /// The same home, in which the window engine has been probed already, as far as it has its default settings: probing
+    /// takes seconds.
+    pub(crate) fn probed(self) -> Self {
+        for (name, verdict) in window_verdicts() {
+            write(&self.probes().join(name), verdict);
+        }
+        self
     }
 
     fn probes(&self) -> PathBuf {
@@ -165,7 +164,7 @@ pub(crate) fn write(path: &Path, text: &str) {
 fn window_verdicts() -> &'static [(String, String)] {
     static VERDICTS: OnceLock<Vec<(String, String)>> = OnceLock::new();
     VERDICTS.get_or_init(|| {
-        let home = Home::bare();
+        let home = Home::new();
         let plugin = support::build_directory("window", &home.path("plugins"));
         let link = [
             "plugins".as_ref(),

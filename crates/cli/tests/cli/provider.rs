@@ -59,7 +59,7 @@ fn answer(mut stream: TcpStream) -> Value {
 #[test]
 fn configured_server_gets_the_assembled_messages_and_the_engines_addition() {
     let (base_url, requests) = server();
-    let home = Home::new();
+    let home = Home::new().probed();
     let plugin = support::build_directory("window", &home.path("plugins"));
     let config = json!({
         "models": { "providers": { "local": {
@@ -109,7 +109,7 @@ fn configured_server_gets_the_assembled_messages_and_the_engines_addition() {
 
 #[test]
 fn server_that_is_not_there_is_named_with_the_next_step() {
-    let home = Home::new();
+    let home = Home::new().probed();
     // A port that was free a moment ago.
     let address = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -128,7 +128,7 @@ fn server_that_is_not_there_is_named_with_the_next_step() {
 #[test]
 fn configured_headers_are_sent_and_never_shown() {
     let (base_url, requests) = server();
-    let home = Home::new();
+    let home = Home::new().probed();
     let config = json!({ "models": { "providers": { "local": {
         "baseUrl": base_url, "apiKey": "sk-unused", "models": [{ "id": "m1" }],
         "headers": { "X-Team": "blue", "Authorization": "Basic ${LOCAL_KEY}" },
@@ -162,7 +162,7 @@ fn configured_headers_are_sent_and_never_shown() {
 
 #[test]
 fn fallback_answers_when_the_model_is_not_there() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let config = |fallback: &str| {
         json!({
             "models": { "providers": { "local": {
@@ -197,7 +197,7 @@ fn model_that_names_none_stops_the_turn() {
         (json!({}), "`agents.defaults.model.primary`"),
         (json!({ "primary": "" }), "`agents.defaults.model.primary`"),
     ] {
-        let home = Home::new();
+        let home = Home::new().probed();
         home.write_config(&json!({ "agents": { "defaults": { "model": model } } }).to_string());
         home.run("agent -m hello").fails().shows(&[key]);
     }
@@ -205,7 +205,7 @@ fn model_that_names_none_stops_the_turn() {
 
 #[test]
 fn provider_with_the_name_of_the_built_in_model_is_refused() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let provider = json!({ "baseUrl": "http://127.0.0.1:1/v1", "models": [{ "id": "m1" }] });
     for name in ["offline", "Offline"] {
         home.write_config(&json!({ "models": { "providers": { name: provider } } }).to_string());

@@ -32,7 +32,7 @@ fn listed(home: &Home) -> Vec<String> {
 
 #[test]
 fn import_onto_a_used_key_is_refused_and_hides_nothing() {
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", "one");
     transcript(&home, "b.jsonl", "two");
     home.run("sessions import a.jsonl --session-key k")
@@ -48,7 +48,7 @@ fn import_onto_a_used_key_is_refused_and_hides_nothing() {
 
 #[test]
 fn import_of_a_known_session_says_which_key_it_has() {
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", "one");
     home.run("sessions import a.jsonl --session-key k")
         .succeeds();
@@ -61,7 +61,7 @@ fn import_of_a_known_session_says_which_key_it_has() {
 
 #[test]
 fn keys_that_cannot_be_keys_are_refused() {
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", "one");
     for (key, reason) in [
         (" ", "blank"),
@@ -78,7 +78,7 @@ fn keys_that_cannot_be_keys_are_refused() {
 /// Cases F-4, F-12.
 #[test]
 fn history_without_ids_survives_the_first_turn() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let row = |text: &str| said("", text).replace("\"id\":\"\",\"parentId\":null,", "");
     let header = r#"{"type":"session","version":4,"id":"flat","timestamp":"","cwd":"/"}"#;
     let text = format!("{header}\n{}\n{}\n{}\n", row("1"), row("2"), row("3"));
@@ -93,7 +93,7 @@ fn history_without_ids_survives_the_first_turn() {
 
 #[test]
 fn second_header_comes_out_as_it_went_in() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let first = transcript(&home, "a.jsonl", "one");
     let text = format!("{first}{}\n", first.lines().next().unwrap());
     write(&home.path("a.jsonl"), &text);
@@ -105,7 +105,7 @@ fn second_header_comes_out_as_it_went_in() {
 
 #[test]
 fn one_bad_file_keeps_all_of_them_out() {
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", "one");
     write(&home.path("bad.html"), "<html>\n</html>\n");
     write(&home.path("empty.jsonl"), "\n");
@@ -119,7 +119,7 @@ fn one_bad_file_keeps_all_of_them_out() {
 
 #[test]
 fn refusal_of_the_store_says_what_was_stored_before() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let first = transcript(&home, "b.jsonl", "two");
     home.run("sessions import b.jsonl").succeeds();
     home.run("agent -m hello --session-key agent:main:two")
@@ -141,7 +141,7 @@ fn refusal_of_the_store_says_what_was_stored_before() {
 #[cfg(unix)]
 #[test]
 fn only_regular_files_are_read() {
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", "one");
     let pipe = home.path("pipe.jsonl");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -160,7 +160,7 @@ fn only_regular_files_are_read() {
 fn names_that_are_not_utf8_are_refused_in_one_document() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", "one");
     home.run("sessions import a.jsonl").succeeds();
     let name = OsStr::from_bytes(b"\xff.jsonl");

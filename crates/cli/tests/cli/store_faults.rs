@@ -28,7 +28,7 @@ fn transcript(home: &Home, file: &str, rows: usize) -> String {
 /// Damages the store, and checks that a turn, the doctor and an import name file and cure and leave it alone.
 #[track_caller]
 fn check_damage(damage: impl Fn(&mut Vec<u8>), lost: bool) {
-    let home = Home::new();
+    let home = Home::new().probed();
     let lines = transcript(&home, "a.jsonl", 100);
     home.run("sessions import a.jsonl --session-key k")
         .succeeds();
@@ -75,7 +75,7 @@ fn damaged_store_stops_turns_and_is_set_aside_by_repair_alone() {
 
 #[test]
 fn store_that_is_locked_is_told_with_file_and_cure() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.run("agent -m hello").succeeds();
     let lock = rusqlite::Connection::open(store(&home)).unwrap();
     lock.execute_batch(
@@ -109,7 +109,7 @@ fn store_of_another_program_or_a_newer_version_is_left_alone() {
             "its schema is version 99",
         ),
     ] {
-        let home = Home::new();
+        let home = Home::new().probed();
         let path = store(&home);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let other = rusqlite::Connection::open(&path).unwrap();
@@ -130,7 +130,7 @@ fn store_of_another_program_or_a_newer_version_is_left_alone() {
 
 #[test]
 fn many_first_turns_at_once_meet_no_lock() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let turns: Vec<_> = (0..6)
         .map(|number| {
             let key = format!("agent:main:{number}");
@@ -153,7 +153,7 @@ fn many_first_turns_at_once_meet_no_lock() {
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_keeps_a_transcript_out_and_the_store_whole() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.run("agent -m hello").succeeds();
     transcript(&home, "large.jsonl", 6_000);
     let limited = |line: &str, blocks: &str| -> Ran {
@@ -197,7 +197,7 @@ fn here(home: &Home) -> Vec<String> {
 
 #[test]
 fn export_replaces_nothing_and_leaves_no_part() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let text = transcript(&home, "a.jsonl", 3);
     home.run("sessions import a.jsonl").succeeds();
     home.run("sessions export a --out b.jsonl").succeeds();
@@ -217,7 +217,7 @@ fn export_replaces_nothing_and_leaves_no_part() {
 #[test]
 fn export_into_a_closed_pipe_ends_quietly_and_into_a_full_disk_with_an_error() {
     use std::process::Stdio;
-    let home = Home::new();
+    let home = Home::new().probed();
     transcript(&home, "a.jsonl", 300);
     home.run("sessions import a.jsonl").succeeds();
     let run = |stdout: Stdio| {
@@ -245,7 +245,7 @@ fn export_into_a_closed_pipe_ends_quietly_and_into_a_full_disk_with_an_error() {
 #[test]
 fn directory_that_may_only_be_read_is_named() {
     use std::os::unix::fs::PermissionsExt;
-    let home = Home::new();
+    let home = Home::new().probed();
     home.run("agent -m hello").succeeds();
     let directory = home.state_dir().join("native/agents/main");
     let allow = |mode| fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).unwrap();

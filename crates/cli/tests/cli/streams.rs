@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 #[cfg(unix)]
 #[test]
 fn what_a_plugin_prints_goes_to_stderr() {
-    let home = Home::new();
+    let home = Home::new().probed();
     select_unruly(&home, "unruly", json!({ "assemble": "print" }));
     let ran = home.run("agent -m hello --json").succeeds();
     assert_eq!(ran.json()["turn"]["served"]["engineId"], "unruly");
@@ -56,7 +56,7 @@ mod full_and_closed {
 
     #[test]
     fn full_disk_behind_stdout_is_an_error_after_the_work() {
-        let home = Home::new();
+        let home = Home::new().probed();
         for line in [
             "agent -m hello",
             "agent -m hello --json",
@@ -75,7 +75,7 @@ mod full_and_closed {
 
     #[test]
     fn reader_that_went_away_ends_the_output_quietly() {
-        let home = Home::new();
+        let home = Home::new().probed();
         for line in [
             "agent -m hello",
             "agent -m hello --json",
@@ -97,7 +97,7 @@ mod full_and_closed {
 
     #[test]
     fn stderr_that_takes_nothing_changes_nothing() {
-        let home = Home::new();
+        let home = Home::new().probed();
         for stderr in [full, closed] {
             for line in ["agent -m hello", "agent -m hello -vv"] {
                 let ran = run(&home, line, Stdio::piped(), stderr()).succeeds();
@@ -117,7 +117,7 @@ mod full_and_closed {
 
 #[test]
 fn wrong_usage_with_json_is_a_document() {
-    let home = Home::new();
+    let home = Home::new().probed();
     for line in [
         "agent --json",
         "--json",
@@ -149,7 +149,7 @@ fn wrong_usage_with_json_is_a_document() {
 fn names_that_are_not_utf8_are_refused_at_the_edge() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let home = Home::new();
+    let home = Home::new().probed();
     let bad = OsStr::from_bytes(b"/tmp/\xff");
     for variable in [
         "OPENCLAW_HOME",
@@ -191,7 +191,7 @@ fn names_that_are_not_utf8_are_refused_at_the_edge() {
 
 #[test]
 fn texts_of_others_do_not_steer_the_terminal() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(r#"{"plugins": {"slots": {"contextEngine": "x\u001b[2Jy"}}}"#);
     for line in ["agent -m hello", "doctor", "plugins list", "sessions list"] {
         let ran = home.run(line);
@@ -207,7 +207,7 @@ fn texts_of_others_do_not_steer_the_terminal() {
 #[cfg(unix)]
 #[test]
 fn pipes_in_place_of_files_are_named_and_not_waited_for() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = select_unruly(&home, "unruly", json!({}));
     let pipe = |path: &std::path::Path| {
         let _ = std::fs::remove_file(path);

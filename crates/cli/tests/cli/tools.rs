@@ -76,7 +76,7 @@ fn result(request: &Value) -> &str {
 
 #[test]
 fn tools_work_in_the_workspace_and_get_no_secret() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let script = vec![
         call(
             "write",
@@ -142,7 +142,7 @@ fn tools_work_in_the_workspace_and_get_no_secret() {
 
 #[test]
 fn tools_that_are_denied_are_not_offered() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let (base_url, requests) = server(vec![
         call("exec", json!({ "command": "touch made" })),
         said("Fine."),
@@ -164,7 +164,7 @@ fn tools_that_are_denied_are_not_offered() {
 
 #[test]
 fn a_policy_that_cannot_be_read_stops_the_turn() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config("{tools: {deny: 'exec'}}");
     home.run("agent -m hello").fails().shows(&["tools.deny"]);
 }

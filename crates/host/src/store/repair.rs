@@ -291,13 +291,7 @@ impl Saved<'_> {
                 report.lost_entries = report
                     .lost_entries
                     .max(usize::try_from(lost).unwrap_or(usize::MAX));
-                let generation = self.ambient.new_id();
-                self.new
-                    .execute(
-                        "UPDATE sessions SET generation = ?2 WHERE session_id = ?1",
-                        [&session.id, &generation],
-                    )
-                    .map_err(|error| self.attempt.sql(error))?;
+                session.become_other(self.new, &self.ambient.new_id(), self.attempt)?;
             }
             upkeep::rebuild(self.new, &mut session, self.attempt)?;
             session.save(self.new, rescued.updated_at_ms, self.attempt)?;

@@ -110,6 +110,22 @@ impl Session {
         Self { key, ..self }
     }
 
+    /// Makes it another history, which engines take up anew.
+    pub(super) fn become_other(
+        &mut self,
+        connection: &Connection,
+        generation: &str,
+        attempt: &Attempt,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE sessions SET generation = ?2 WHERE session_id = ?1";
+        connection
+            .execute(sql, [&self.id, generation])
+            .map_err(|error| attempt.sql(error))?;
+        self.generation = generation.to_owned();
+        self.stored.generation = generation.to_owned();
+        Ok(())
+    }
+
     fn stamp(&self) -> Stamp {
         Stamp {
             generation: self.generation.clone(),

@@ -107,7 +107,7 @@ fn generation(record: &Value) -> &Value {
 /// Cases H-3 and H-4: a good build serves from the next turn on, a broken one is told and changes nothing.
 #[test]
 fn next_turn_runs_the_new_build_and_never_a_broken_one() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let (_, library) = linked(&home);
     let mut chat = Chat::start(&home);
     assert_eq!(generation(&chat.turn("one")), 1);
@@ -129,7 +129,7 @@ fn next_turn_runs_the_new_build_and_never_a_broken_one() {
 /// What cargo makes goes into the build directory by itself, and what another engine's build makes does not.
 #[test]
 fn library_that_cargo_builds_is_taken_over() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let (directory, library) = linked(&home);
     let made = home.path("target/debug");
     fs::create_dir_all(&made).expect("a directory can be made");

@@ -31,7 +31,7 @@ fn conversation(home: &Home) -> Vec<(String, usize)> {
 
 #[test]
 fn killed_turn_is_finished_by_repeating_it() {
-    let home = &Home::new();
+    let home = &Home::new().probed();
     let plugin = support::build_directory("window", &home.path("plugins"));
     finish(
         home,

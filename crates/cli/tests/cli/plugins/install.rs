@@ -8,7 +8,7 @@ use std::fs;
 /// Case R-5.
 #[test]
 fn linking_selects_the_engine_and_says_so() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let ran = link(&home, &window(&home)).succeeds();
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines[0], "linked   window 0.1.0 from ~~/here/window");
@@ -32,7 +32,7 @@ fn linking_selects_the_engine_and_says_so() {
 /// Case R-5.
 #[test]
 fn plugin_without_kind_is_not_selected_and_the_setting_is_named() {
-    let home = Home::new();
+    let home = Home::new().probed();
     link(&home, &plugin(&home, "plain", "")).succeeds().shows(&[
         "set `plugins.slots.contextEngine` to \"plain\" in ~~/home/.openclaw/openclaw.json",
     ]);
@@ -43,7 +43,7 @@ fn plugin_without_kind_is_not_selected_and_the_setting_is_named() {
 
 #[test]
 fn json_is_one_document() {
-    let home = Home::new();
+    let home = Home::new().probed();
     window(&home);
     let ran = home.run("plugins install -l window --json").succeeds();
     let document = ran.json();
@@ -65,7 +65,7 @@ fn json_is_one_document() {
 /// Case N-17.
 #[test]
 fn linking_again_changes_no_byte() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = window(&home);
     link(&home, &directory).succeeds();
     let first = home.config();
@@ -86,7 +86,7 @@ fn linking_again_changes_no_byte() {
 #[cfg(unix)]
 #[test]
 fn link_to_a_directory_is_kept_as_given_and_known_by_its_real_path() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = window(&home);
     std::os::unix::fs::symlink(&directory, home.path("alias")).unwrap();
     home.run("plugins install -l alias").succeeds();
@@ -102,7 +102,7 @@ fn link_to_a_directory_is_kept_as_given_and_known_by_its_real_path() {
 /// Case N-6.
 #[test]
 fn odd_characters_in_the_path_are_kept() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let odd = home.path("my plügin 漢字 (1) #x%20");
     fs::rename(window(&home), &odd).unwrap();
     link(&home, &odd).succeeds();
@@ -113,7 +113,7 @@ fn odd_characters_in_the_path_are_kept() {
 
 #[test]
 fn another_directory_with_the_same_id_takes_the_place_of_the_first() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let first = window(&home);
     link(&home, &first).succeeds();
     link(&home, &plugin(&home, "other", "kind: 'context-engine'")).succeeds();
@@ -132,7 +132,7 @@ fn another_directory_with_the_same_id_takes_the_place_of_the_first() {
 /// Case N-11.
 #[test]
 fn plugin_with_missing_settings_is_linked_and_disabled_until_they_are_there() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let manifest = "{id: 'keyed', kind: 'context-engine', configSchema: {type: 'object', required: ['token']}}";
     let directory = plugin_with_manifest(&home, "keyed", manifest);
     for _ in 0..2 {
@@ -157,7 +157,7 @@ fn plugin_with_missing_settings_is_linked_and_disabled_until_they_are_there() {
 /// A fresh install is a fresh start: what ended processes said of the engine no longer counts.
 #[test]
 fn old_health_records_are_forgotten() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let health = home.state_dir().join("native/health/1.json");
     let record = |engine: &str| json!({ "engineId": engine, "operation": "assemble", "reason": "r", "failedAtMs": 1 });
     let file = json!({ "processId": u32::MAX, "processStart": "1", "quarantined": [record("window"), record("other")] });
@@ -170,7 +170,7 @@ fn old_health_records_are_forgotten() {
 /// Case C-4.
 #[test]
 fn ten_installs_at_once_all_count() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directories: Vec<_> = (0..10)
         .map(|number| plugin(&home, &format!("p{number}"), ""))
         .collect();

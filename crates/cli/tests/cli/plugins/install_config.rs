@@ -38,7 +38,7 @@ fn everything_else_in_the_config_stays() {
     },
 }
 ";
-    let after = linked(&Home::new(), before);
+    let after = linked(&Home::new().probed(), before);
     let expected = before
         .replace("['a', 'b']", "['a', 'b', 'window']")
         .replace("['/x', '/y']", "['/x', '/y', '~~']");
@@ -51,10 +51,10 @@ fn everything_else_in_the_config_stays() {
 /// Case C-7.
 #[test]
 fn no_allow_list_is_made_and_an_empty_one_stays_empty() {
-    let home = Home::new();
+    let home = Home::new().probed();
     linked(&home, "{}");
     assert_eq!(home.config_json()["plugins"].get("allow"), None);
-    let home = Home::new();
+    let home = Home::new().probed();
     linked(&home, r#"{"plugins": {"allow": []}}"#);
     assert_eq!(home.config_json()["plugins"]["allow"], json!([]));
 }
@@ -62,7 +62,7 @@ fn no_allow_list_is_made_and_an_empty_one_stays_empty() {
 /// Case C-7.
 #[test]
 fn id_leaves_the_deny_list_however_it_is_spelled() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(r#"{"plugins": {"allow": ["Window"], "deny": ["x", " WINDOW ", "window"]}}"#);
     let ran = link(&home, &window(&home)).succeeds();
     let told = ran.stdout.matches("was in `plugins.deny` and is no longer");
@@ -75,7 +75,7 @@ fn id_leaves_the_deny_list_however_it_is_spelled() {
 /// Case C-9.
 #[test]
 fn settings_of_the_plugin_stay_and_defaults_are_not_written() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let before = r#"{"plugins": {"entries": {"WINDOW": {"config": {"highShare": 0.8}}}}}"#;
     linked(&home, before);
     assert_eq!(
@@ -89,7 +89,7 @@ fn settings_of_the_plugin_stay_and_defaults_are_not_written() {
 
 #[test]
 fn plugin_that_the_user_switched_off_stays_off() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(r#"{"plugins": {"entries": {"window": {"enabled": false}}}}"#);
     let directory = window(&home);
     link(&home, &directory).succeeds().shows(&[
@@ -104,7 +104,7 @@ fn plugin_that_the_user_switched_off_stays_off() {
 
 #[test]
 fn all_plugins_switched_off_is_said() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(r#"{"plugins": {"enabled": false}}"#);
     link(&home, &window(&home))
         .succeeds()
@@ -115,7 +115,7 @@ fn all_plugins_switched_off_is_said() {
 #[test]
 fn slot_set_before_linking_is_fine_and_its_spelling_is_put_right() {
     for slot in ["window", " Window "] {
-        let home = Home::new();
+        let home = Home::new().probed();
         linked(
             &home,
             &format!(r#"{{"plugins": {{"slots": {{"contextEngine": "{slot}"}}}}}}"#),
@@ -128,7 +128,7 @@ fn slot_set_before_linking_is_fine_and_its_spelling_is_put_right() {
 /// Case N-8.
 #[test]
 fn second_plugin_leaves_the_first_linked() {
-    let home = Home::new();
+    let home = Home::new().probed();
     link(&home, &window(&home)).succeeds();
     link(
         &home,
@@ -168,7 +168,7 @@ fn config_that_cannot_be_used_is_refused_with_the_place_and_stays() {
     ] {
         refused(before, texts);
     }
-    let home = Home::new();
+    let home = Home::new().probed();
     fs::create_dir_all(home.config_path()).unwrap();
     link(&home, &window(&home)).fails().shows(&["directory"]);
 }
@@ -201,7 +201,7 @@ fn read_only_config_is_refused() {
 /// Case N-2.
 #[test]
 fn path_that_is_gone_does_not_stop_the_next_install() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config(r#"{"plugins": {"load": {"paths": ["/nowhere/at/all"]}}}"#);
     let directory = window(&home);
     link(&home, &directory).succeeds();

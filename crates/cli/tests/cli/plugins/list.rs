@@ -27,7 +27,7 @@ fn without_plugins_the_next_command_is_named() {
 
 #[test]
 fn list_shows_name_id_status_version_and_source() {
-    let home = Home::new();
+    let home = Home::new().probed();
     link(
         &home,
         &plugin(&home, "second", "version: '2.0', name: 'Second'"),
@@ -89,7 +89,7 @@ fn list_shows_name_id_status_version_and_source() {
 /// Cases M-1, N-2, N-13 and N-19.
 #[test]
 fn faults_stand_beneath_and_hide_nothing() {
-    let home = Home::new();
+    let home = Home::new().probed();
     for id in ["cut", "gone", "future", "broken"] {
         link(&home, &plugin(&home, id, "")).succeeds();
     }
@@ -141,7 +141,7 @@ fn faults_stand_beneath_and_hide_nothing() {
 /// Case M-4.
 #[test]
 fn bad_settings_are_an_error_of_their_plugin_unless_it_is_disabled() {
-    let home = Home::new();
+    let home = Home::new().probed();
     link(&home, &window(&home)).succeeds();
     let with = |enabled: bool| {
         let path = home.path("window");
@@ -163,7 +163,7 @@ fn bad_settings_are_an_error_of_their_plugin_unless_it_is_disabled() {
 /// Case R-4.
 #[test]
 fn slot_that_names_no_plugin_gets_a_suggestion() {
-    let home = Home::new();
+    let home = Home::new().probed();
     link(&home, &window(&home)).succeeds();
     let text = home.config().unwrap();
     home.write_config(&text.replace(
@@ -180,7 +180,7 @@ fn slot_that_names_no_plugin_gets_a_suggestion() {
 #[cfg(unix)]
 #[test]
 fn linked_directory_is_shown_with_where_it_leads() {
-    let home = Home::new();
+    let home = Home::new().probed();
     std::os::unix::fs::symlink(window(&home), home.path("alias")).unwrap();
     home.run("plugins install -l alias").succeeds();
     home.run("plugins list")
@@ -198,7 +198,7 @@ fn linked_directory_is_shown_with_where_it_leads() {
 
 #[test]
 fn unparsable_config_is_an_error() {
-    let home = Home::new();
+    let home = Home::new().probed();
     home.write_config("{");
     home.run("plugins list").fails().shows(&["openclaw.json"]);
     let document = home.run("plugins list --json").fails().json();

@@ -16,7 +16,7 @@ fn verdicts(home: &Home) -> usize {
 
 #[test]
 fn engine_that_lies_loads_without_the_right_to_durable_turns() {
-    let home = Home::bare();
+    let home = Home::new();
     select(&home, "liar", "liar", json!({ "lie": "always-committed" }));
     home.run("doctor")
         .succeeds()
@@ -55,7 +55,7 @@ fn engine_that_lies_loads_without_the_right_to_durable_turns() {
 
 #[test]
 fn engine_that_was_built_again_or_set_otherwise_is_probed_once_before_its_turn() {
-    let home = Home::bare();
+    let home = Home::new();
     let directory = select(&home, "liar", "liar", json!({}));
     for _ in 0..2 {
         assert_eq!(turn(&home)["served"]["engineId"], "liar");
@@ -88,7 +88,7 @@ fn engine_that_was_built_again_or_set_otherwise_is_probed_once_before_its_turn()
 
 #[test]
 fn damaged_record_is_found_out_again() {
-    let home = Home::bare();
+    let home = Home::new();
     select(&home, "liar", "liar", json!({ "lie": "always-committed" }));
     turn(&home);
     let directory = home.state_dir().join("native/probes");
@@ -102,7 +102,7 @@ fn damaged_record_is_found_out_again() {
 /// What an engine prints while it is probed is neither result nor talk.
 #[test]
 fn probing_is_silent() {
-    let home = Home::bare();
+    let home = Home::new();
     select(&home, "unruly", "unruly", json!({ "assemble": "print" }));
     let ran = home
         .run("plugins validate plugins/unruly --json")
@@ -113,7 +113,7 @@ fn probing_is_silent() {
 
 #[test]
 fn child_command_is_hidden_and_refuses_what_is_no_script() {
-    let home = Home::bare();
+    let home = Home::new();
     let help = home.run("--help").succeeds();
     assert!(!help.stdout.contains("probe-engine"), "{help:#?}");
     home.run("probe-engine")

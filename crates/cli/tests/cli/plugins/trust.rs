@@ -20,7 +20,7 @@ fn installs(home: &Home) -> Value {
 
 #[test]
 fn link_is_recorded_and_a_changed_library_is_reported_and_used() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = window(&home);
     link(&home, &directory).succeeds();
     let first = installs(&home);
@@ -51,7 +51,7 @@ fn link_is_recorded_and_a_changed_library_is_reported_and_used() {
 
 #[test]
 fn broken_record_is_shown_and_stops_nothing() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = window(&home);
     link(&home, &directory).succeeds();
     write(&installs_path(&home), "{");
@@ -66,7 +66,7 @@ fn broken_record_is_shown_and_stops_nothing() {
 
 #[test]
 fn library_that_the_operator_does_not_allow_is_neither_linked_nor_loaded() {
-    let home = Home::new();
+    let home = Home::new().probed();
     let directory = window(&home);
     let native = home.state_dir().join("native/native.json5");
     let allow = |hash: &str| {

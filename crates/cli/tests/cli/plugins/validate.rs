@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The document of `plugins validate` for the engine `name` with settings, and whether the command succeeded.
 fn validated(name: &str, settings: Value) -> (Value, bool) {
-    let home = Home::bare();
+    let home = Home::new();
     let directory = select(&home, name, name, settings);
     let args = ["plugins", "validate", "--json", "--call-timeout", "30"].map(AsRef::as_ref);
     let mut command = home.command(args.into_iter().chain([directory.as_os_str()]));
@@ -190,7 +190,7 @@ fn engine_that_fails_crashes_or_hangs_fails_a_probe_with_what_it_said() {
 
 #[test]
 fn engine_that_hangs_is_killed_and_named() {
-    let home = Home::bare();
+    let home = Home::new();
     select(&home, "liar", "liar", json!({ "lie": "hangs" }));
     home.run("plugins validate plugins/liar --call-timeout 1")
         .fails()
@@ -199,7 +199,7 @@ fn engine_that_hangs_is_killed_and_named() {
 
 #[test]
 fn text_says_what_was_checked_and_what_to_do() {
-    let home = Home::bare();
+    let home = Home::new();
     window(&home);
     let ran = home.run("plugins validate window").succeeds().shows(&[
         "ok      manifest   window 0.1.0 in ~~/here/window",
@@ -231,7 +231,7 @@ fn text_says_what_was_checked_and_what_to_do() {
 
 #[test]
 fn engine_that_promises_nothing_is_valid_and_told_what_that_means() {
-    let home = Home::bare();
+    let home = Home::new();
     select(&home, "liar", "liar", json!({}));
     let mut command = home.command(["plugins", "validate", "plugins/liar", "--json"]);
     let ran = home.finish(command.env("LIAR_DECLARES_NOTHING", "1"));
@@ -242,7 +242,7 @@ fn engine_that_promises_nothing_is_valid_and_told_what_that_means() {
 
 #[test]
 fn library_that_cannot_be_loaded_is_refused_with_its_code() {
-    let home = Home::bare();
+    let home = Home::new();
     // Its engine says that it is another one than the note.
     plugin(&home, "other", "");
     let ran = home.run("plugins validate other --json").fails();
@@ -259,7 +259,7 @@ fn library_that_cannot_be_loaded_is_refused_with_its_code() {
 
 #[test]
 fn bad_settings_are_refused_before_anything_runs() {
-    let home = Home::bare();
+    let home = Home::new();
     select(&home, "liar", "liar", json!({ "lie": "sometimes" }));
     let ran = home.run("plugins validate plugins/liar --json").fails();
     assert_eq!(ran.json()["error"]["code"], "load/settings");
@@ -267,7 +267,7 @@ fn bad_settings_are_refused_before_anything_runs() {
 
 #[test]
 fn installing_says_what_the_promises_are_worth_and_refuses_nothing() {
-    let home = Home::bare();
+    let home = Home::new();
     link(&home, &window(&home))
         .succeeds()
         .shows(&["promises kept, 10 probes passed"]);
