@@ -5,6 +5,7 @@
 mod c_door;
 mod conformance;
 mod failures;
+mod kill;
 mod loading;
 mod panics;
 mod probes;

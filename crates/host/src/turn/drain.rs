@@ -77,8 +77,9 @@ pub(super) struct ToMaintain {
     pub(super) lane: Option<Lane>,
 }
 
-/// Delivers what waits for an engine in all sessions: the session that has waited longest first, one turn a session and
-/// round. Sessions in which a turn runs elsewhere are left to it.
+/// Delivers what waits for an engine in all sessions, one turn a session and round: the session of the turn first, then the
+/// one that has waited longest. An engine that refuses the turn it has just run is offered no other, so that what waits is
+/// not held against it. Sessions in which a turn runs elsewhere are left to it.
 pub(super) fn after_turn(host: &Host, engine: &mut Guarded, own: &Session) -> Drained {
     let mut drained = Drained::default();
     if let Err(reason) = drained.deliver_all(host, engine, own) {
@@ -94,9 +95,11 @@ impl Drained {
         engine: &mut Guarded,
         own: &Session,
     ) -> Result<(), String> {
-        let waiting = host.store().sessions_waiting(engine.id());
+        let mut waiting = host.store().sessions_waiting(engine.id()).map_err(text)?;
+        // The sort is stable.
+        waiting.sort_by_key(|session_id| *session_id != own.id);
         let mut queues = Vec::new();
-        for session_id in waiting.map_err(text)? {
+        for session_id in waiting {
             if self.offered == LIMIT {
                 break;
             }

@@ -169,3 +169,20 @@ fn a_turn_meant_for_another_engine_is_not_taken_from_it() {
     let next = turn(&host, "two", None, &mut ScriptedModel::done()).unwrap();
     assert_eq!(next.record.served.engine_id, "window");
 }
+
+/// Case D-6; decision: an engine that refuses everything is the fault, not the turns that wait.
+#[test]
+fn turns_of_other_sessions_are_not_held_up_by_an_engine_that_refuses_all() {
+    let mut home = Reporting::new(json!({ "commitTurn": "error" }));
+    let mut model = ScriptedModel::done();
+    for number in 0..8 {
+        let session = format!("agent:main:{number}");
+        turn_in(&home.home.host(), &session, "hello", None, &mut model).unwrap();
+    }
+    let backlog = home.home.host().store().backlog().unwrap();
+    assert_eq!((backlog[0].waiting, backlog[0].blocked), (8, 0));
+    home.set(json!({}));
+    let host = home.home.host();
+    turn_in(&host, "agent:main:last", "hello", None, &mut model).unwrap();
+    assert_eq!(host.store().backlog().unwrap(), []);
+}

@@ -229,8 +229,8 @@ fn after_a_turn_sessions_take_turns_and_each_is_maintained_once() {
     let own = home.finish(A, "a1", false);
     home.finish(B, "b3", false);
     assert_eq!(home.after_turn(&own), None);
-    let maintained = [B, A].map(|key| format!("maintain {key}"));
-    let expected = ["b1", "a1", "b2", "b3"].map(str::to_owned);
+    let maintained = [A, B].map(|key| format!("maintain {key}"));
+    let expected = ["a1", "b1", "b2", "b3"].map(str::to_owned);
     assert_eq!(home.notes(), [&expected[..], &maintained[..]].concat());
 }
 
