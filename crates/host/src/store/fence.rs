@@ -97,7 +97,7 @@ fn find(
     let sql = "SELECT a.seq, a.message_position, (SELECT p.entry_id FROM active_path b \
                JOIN entries p ON p.session_id = b.session_id AND p.seq = b.seq \
                WHERE b.session_id = a.session_id AND b.position = a.position - 1), e.row \
-               FROM entries e JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
+               FROM entries e INDEXED BY entries_by_id CROSS JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
                WHERE e.session_id = ?1 AND e.entry_id = ?2";
     connection
         .prepare_cached(sql)

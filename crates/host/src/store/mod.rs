@@ -7,6 +7,8 @@
 pub(crate) mod arbitrary;
 mod cursor;
 mod delta;
+#[cfg(test)]
+mod effort;
 mod entries;
 mod error;
 mod fence;

@@ -142,7 +142,8 @@ impl Store {
         let boundary: Option<i64> = self
             .connection
             .prepare_cached(
-                "SELECT position FROM active_path WHERE session_id = ?1 AND is_boundary AND position < ?2 \
+                "SELECT position FROM active_path INDEXED BY active_path_boundaries \
+                 WHERE session_id = ?1 AND is_boundary AND position < ?2 \
                  ORDER BY position DESC LIMIT 1",
             )
             .and_then(|mut statement| {
@@ -161,7 +162,7 @@ impl Store {
         let kept: Option<i64> = self
             .connection
             .prepare_cached(
-                "SELECT min(a.position) FROM entries e JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
+                "SELECT min(a.position) FROM entries e INDEXED BY entries_by_id CROSS JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
                  WHERE e.session_id = ?1 AND e.entry_id = ?2 AND a.position < ?3",
             )
             .and_then(|mut statement| {

@@ -185,8 +185,8 @@ fn matches<'a>(
     for (entry_id, new) in wanted {
         let found: Option<(i64, i64, String)> = connection
             .prepare_cached(
-                "SELECT a.position, a.seq, e.row FROM entries e \
-                 JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
+                "SELECT a.position, a.seq, e.row FROM entries e INDEXED BY entries_by_id \
+                 CROSS JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
                  WHERE e.session_id = ?1 AND e.entry_id = ?2 AND a.message_position IS NOT NULL",
             )
             .and_then(|mut statement| {

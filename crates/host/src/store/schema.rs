@@ -94,6 +94,9 @@ const LINKS: &str = "
     ALTER TABLE entries ADD COLUMN leaf_target TEXT;
     ALTER TABLE entries ADD COLUMN leaf_append_parent TEXT;
     ALTER TABLE active_path ADD COLUMN is_boundary INTEGER NOT NULL DEFAULT 0;
+    -- Unique, so that SQLite knows that it leads to one row and does not look through the path instead.
+    DROP INDEX active_path_by_seq;
+    CREATE UNIQUE INDEX active_path_by_seq ON active_path (session_id, seq);
 ";
 const AFTER_LINKS: &str = "
     UPDATE active_path SET is_boundary = 1 WHERE EXISTS (SELECT 1 FROM entries e

@@ -90,7 +90,8 @@ fn is_taken(
 ) -> Result<bool, StoreError> {
     connection
         .prepare_cached(
-            "SELECT 1 FROM entries WHERE session_id = ?1 AND entry_id = ?2 AND seq < ?3",
+            "SELECT 1 FROM entries INDEXED BY entries_by_id \
+             WHERE session_id = ?1 AND entry_id = ?2 AND seq < ?3",
         )
         .and_then(|mut statement| statement.exists(params![session.id, link.id, seq]))
         .map_err(|error| attempt.sql(error))
@@ -108,8 +109,8 @@ fn end_at(
         None => Some(0),
         Some(id) => connection
             .prepare_cached(
-                "SELECT a.position + 1 FROM entries e \
-                 JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
+                "SELECT a.position + 1 FROM entries e INDEXED BY entries_by_id \
+                 CROSS JOIN active_path a ON a.session_id = e.session_id AND a.seq = e.seq \
                  WHERE e.session_id = ?1 AND e.entry_id = ?2",
             )
             .and_then(|mut statement| {
@@ -124,7 +125,8 @@ fn end_at(
     };
     let is_behind_reset = connection
         .prepare_cached(
-            "SELECT 1 FROM active_path a JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
+            "SELECT 1 FROM active_path a INDEXED BY active_path_boundaries \
+             CROSS JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
              WHERE a.session_id = ?1 AND a.is_boundary AND a.position >= ?2 AND e.node = 'reset'",
         )
         .and_then(|mut statement| statement.exists(params![session.id, end]))
