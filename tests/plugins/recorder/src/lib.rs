@@ -6,7 +6,7 @@
 //!   log; `{"messages": [..], "addition": ".."}`: its own answer; `{"fail": n}`: fails at its n-th call of an instance.
 //! - `services.<hook>`: `[name, params]` of a service to call; the answer is written down.
 //!
-//! What it says of itself is patched into the library: [`DESCRIPTOR`].
+//! What it says of itself is patched into the library: `DESCRIPTOR`.
 
 use openclaw_interface::abi::Pick;
 use openclaw_interface::model::{
