@@ -1,6 +1,8 @@
 //! OpenClaw's own transcripts into the store.
 
 mod count;
+#[cfg(test)]
+mod large_tests;
 mod lines;
 mod mends;
 #[cfg(test)]
