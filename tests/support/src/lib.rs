@@ -4,12 +4,14 @@
 
 mod builds;
 mod home;
+mod kills;
 mod model;
 mod plugins;
 mod recorder;
 
 pub use builds::Build;
 pub use home::{Home, import, request, transcript, turn, turn_in};
+pub use kills::Kills;
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library, load};
 pub use recorder::Call;

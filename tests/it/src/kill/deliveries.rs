@@ -1,7 +1,8 @@
 //! Deliveries that die.
 
-use super::{Home, Kills, conversation};
+use super::{Home, conversation};
 use serde_json::json;
+use support::Kills;
 
 /// Sessions whose last turn waits for its engine.
 const SESSIONS: usize = 10;
@@ -15,7 +16,7 @@ fn killed_delivery_is_made_again_and_once() {
     let whole = home.finish("agent:main:first", "first", &quiet);
     let mut expected = vec!["first".to_owned()];
     let mut kills = Kills::new(whole);
-    while let Some(index) = kills.next() {
+    while let Some(index) = kills.next_try() {
         // Each round leaves turns that wait, in sessions of their own.
         let waiting: Vec<(String, String)> = (0..SESSIONS)
             .map(|number| {

@@ -1,7 +1,6 @@
 //! Kills a host while its engine rewrites the transcript or gets what it is owed: nothing is half, lost or doubled.
 //!
-//! The host runs in a child process, which is this test binary again. `OPENCLAW_KILLS` sets how often a test kills; the
-//! default is small enough for every test run.
+//! The host runs in a child process, which is this test binary again.
 
 mod deliveries;
 mod rewrites;
@@ -132,46 +131,6 @@ fn one_turn_in_a_child() {
     };
     let outcome = host.turn(turn, &mut ScriptedModel::done(), &mut NoTools, &mut |_| {});
     outcome.expect("the turn ends");
-}
-
-/// Kills processes at moments spread evenly over a run, until enough of them have died of it.
-struct Kills {
-    whole: Duration,
-    wanted: usize,
-    died: usize,
-    tries: usize,
-}
-
-impl Kills {
-    fn new(whole: Duration) -> Self {
-        let wanted = std::env::var("OPENCLAW_KILLS").ok();
-        Self {
-            whole,
-            wanted: wanted.and_then(|text| text.parse().ok()).unwrap_or(12),
-            died: 0,
-            tries: 0,
-        }
-    }
-
-    /// The number of the next try; `None` when enough have died.
-    fn next(&mut self) -> Option<usize> {
-        self.tries += 1;
-        assert!(self.tries <= 5 * self.wanted, "only {} died", self.died);
-        (self.died < self.wanted).then_some(self.tries)
-    }
-
-    /// Killing needs real time: there is no clock to hand in.
-    fn kill(&mut self, command: &mut Command) {
-        let part = (self.tries as f64 * 0.618_034).fract();
-        let mut child = command.spawn().expect("a child can be run");
-        std::thread::sleep(self.whole.mul_f64(part));
-        child.kill().expect("a child can be killed");
-        if child.wait().expect("a child ends").success() {
-            self.whole = self.whole.mul_f64(0.95);
-        } else {
-            self.died += 1;
-        }
-    }
 }
 
 /// User texts of a session's active path with the number of assistant messages behind each, and the entry ids of the user

@@ -1,7 +1,8 @@
 //! Rewrites that die.
 
-use super::{Home, Kills, agent_files, conversation};
+use super::{Home, agent_files, conversation};
 use serde_json::json;
+use support::Kills;
 
 const SESSION: &str = "agent:main:main";
 
@@ -16,7 +17,7 @@ fn killed_rewrite_is_whole_or_absent() {
     let (mut texts, _) = conversation(&home.store(), SESSION);
     let mut kills = Kills::new(home.finish(SESSION, "turn-0006", &quiet));
     texts.push(("turn-0006".to_owned(), 1));
-    while let Some(index) = kills.next() {
+    while let Some(index) = kills.next_try() {
         let (now, ids) = conversation(&home.store(), SESSION);
         assert_eq!(now, texts, "try {index}");
         // One of the older messages, a different one each time.

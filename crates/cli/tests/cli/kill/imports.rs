@@ -1,9 +1,10 @@
 //! Imports that die.
 
-use super::{Kills, finish, is_healthy, timed};
+use super::{finish, is_healthy, silent, timed};
 use crate::home::Home;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use support::Kills;
 
 const ROWS: usize = 1_500;
 
@@ -67,7 +68,7 @@ fn killed_import_leaves_all_or_nothing() {
     let (_, whole_import) = timed(home, &["sessions", "import", "--json", &first]);
     let mut kills = Kills::new(whole_import);
     let mut transcripts = 1;
-    while let Some(index) = kills.next() {
+    while let Some(index) = kills.next_try() {
         transcripts += 1;
         let id = format!("session-{index}");
         let whole = transcript(&id);
@@ -79,7 +80,9 @@ fn killed_import_leaves_all_or_nothing() {
         }
         let before = listed(home, &id);
         let file = write(&id, &whole);
-        kills.kill(&mut home.command(["sessions", "import", "--json", &file]));
+        kills.kill(&mut silent(
+            home.command(["sessions", "import", "--json", &file]),
+        ));
         let after = listed(home, &id);
         let entries = after.as_ref().map(|session| session["entries"].clone());
         assert!(

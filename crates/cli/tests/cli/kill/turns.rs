@@ -1,10 +1,11 @@
 //! Turns that die and are repeated.
 
-use super::{Kills, finish, is_healthy, timed};
+use super::{finish, is_healthy, silent, timed};
 use crate::home::Home;
 use openclaw_host::{Ambient, HostSettings, Store};
 use openclaw_transcript::Role;
 use serde_json::Value;
+use support::Kills;
 
 const SESSION: &str = "agent:main:main";
 
@@ -51,13 +52,13 @@ fn killed_turn_is_finished_by_repeating_it() {
     let (_, whole_turn) = timed(home, &args(&message, &id).each_ref().map(String::as_str));
     let mut kills = Kills::new(whole_turn);
     let mut turns = 1;
-    while let Some(index) = kills.next() {
+    while let Some(index) = kills.next_try() {
         turns += 1;
         let (message, id) = turn(index);
         let args = args(&message, &id);
         let args = args.each_ref().map(String::as_str);
         for _ in 0..=index % 2 {
-            kills.kill(&mut home.command(args));
+            kills.kill(&mut silent(home.command(args)));
         }
         let outcome = finish(home, &args);
         assert_eq!(
