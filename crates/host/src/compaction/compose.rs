@@ -4,7 +4,7 @@ use openclaw_transcript::{Message, Role, is_error_result, said, tool_name};
 
 use super::ask;
 use super::chunks::Weighed;
-use super::conversation::joined;
+use super::conversation::{joined, speaker};
 use super::identifiers::carries;
 use super::structure::{IDENTIFIERS, Sections, cap_summary, demoted};
 use super::text::{head, one_line, units};
@@ -107,15 +107,8 @@ pub(super) fn recent_turns(history: &[Weighed<'_>], turns: u8) -> String {
         if users >= turns {
             break;
         }
-        let speaker = match message.role() {
-            Role::User => "User",
-            Role::Assistant => "Assistant",
-            Role::ToolResult
-            | Role::BashExecution
-            | Role::Custom
-            | Role::CompactionSummary
-            | Role::BranchSummary
-            | Role::Other => continue,
+        let Some(speaker) = speaker(message.role()) else {
+            continue;
         };
         users += u8::from(message.role() == Role::User);
         let text = one_line(&joined(&said(message)), QUOTED_UNITS);

@@ -23,6 +23,20 @@ const DIAGNOSTIC: [&str; 9] = [
     "exit code",
 ];
 
+/// Who speaks in a quotation; `None` for what is not quoted.
+pub(super) fn speaker(role: Role) -> Option<&'static str> {
+    match role {
+        Role::User => Some("User"),
+        Role::Assistant => Some("Assistant"),
+        Role::ToolResult
+        | Role::BashExecution
+        | Role::Custom
+        | Role::CompactionSummary
+        | Role::BranchSummary
+        | Role::Other => None,
+    }
+}
+
 /// Messages as text, a blank line between them.
 ///
 /// Reasoning, runtime carriers and messages without text or calls are left out, tool results shortened to 2,000

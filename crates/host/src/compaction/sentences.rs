@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use openclaw_transcript::{Role, said};
+use openclaw_transcript::said;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::conversation::joined;
+use super::conversation::{joined, speaker};
 use super::summariser::SummaryRequest;
 use super::text::{head, one_line, units};
 
@@ -61,16 +61,9 @@ pub(super) fn best(
 pub(super) fn sentences(request: &SummaryRequest<'_>) -> Vec<Sentence> {
     let mut found = Vec::new();
     for message in request.messages {
-        let speaker = match message.role() {
-            Role::User => "User",
-            Role::Assistant => "Assistant",
-            // Output of tools is too much and too little at once.
-            Role::ToolResult
-            | Role::BashExecution
-            | Role::Custom
-            | Role::CompactionSummary
-            | Role::BranchSummary
-            | Role::Other => continue,
+        // Output of tools is too much and too little at once.
+        let Some(speaker) = speaker(message.role()) else {
+            continue;
         };
         found.extend(split(&joined(&said(message))).map(|text| sentence(speaker, text)));
     }
