@@ -4,6 +4,7 @@
 
 mod c_door;
 mod conformance;
+mod crowd;
 mod failures;
 mod kill;
 mod loading;

@@ -1,14 +1,18 @@
 //! An engine whose note says that it may be unmapped. It adds the text of its build to the system prompt; a test makes
 //! another build by overwriting that text in the file. A build named `fails-<where>` fails there. The setting `hold` makes
-//! an instance leave something behind that keeps the library mapped.
+//! an instance leave something behind that keeps the library mapped. With the setting `commits`, a directory, it writes down
+//! there which turns it was given, a file a session and a line a turn.
 
-use openclaw_interface::model::{CommitParams, SessionParams};
+use openclaw_interface::model::{CommitParams, CompactParams, CompactResult, SessionParams};
 use openclaw_interface::{
     AssembleRequest, Assembly, BootstrapResult, CommitResult, CommitStatus, ContextEngine,
     CreateContext, EngineError, Host, Info, Messages, export_engine,
 };
 use serde_json::{Map, Value};
 use std::cell::RefCell;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Found in the file by what it starts with.
@@ -54,6 +58,27 @@ export_engine!(Unloadable, unloadable);
 impl Unloadable {
     fn setting(&self, name: &str) -> Option<&str> {
         self.settings.get(name).and_then(Value::as_str)
+    }
+
+    /// Writes a turn down: its key and what was asked. Tells whether it was new.
+    fn keep(
+        directory: &Path,
+        messages: Messages<'_>,
+        params: &CommitParams,
+    ) -> Result<bool, EngineError> {
+        fs::create_dir_all(directory)?;
+        let path = directory.join(&params.session_id);
+        let key = &params.advancement_key;
+        let known = fs::read_to_string(&path).unwrap_or_default();
+        if known.lines().any(|line| line.starts_with(key)) {
+            return Ok(false);
+        }
+        let asked = messages.iter().next().map_or("null", |it| it.json());
+        let asked: Value = serde_json::from_str(asked)?;
+        let line = format!("{key} {}\n", asked["content"].as_str().unwrap_or_default());
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        file.write_all(line.as_bytes())?;
+        Ok(true)
     }
 
     /// Leaves behind what the setting asks for.
@@ -116,11 +141,31 @@ impl ContextEngine for Unloadable {
 
     fn commit_turn(
         &mut self,
-        _messages: Messages<'_>,
-        _params: &CommitParams,
+        messages: Messages<'_>,
+        params: &CommitParams,
     ) -> Result<CommitResult, EngineError> {
+        fails("commit")?;
+        let is_new = match self.setting("commits") {
+            Some(directory) => Self::keep(Path::new(directory), messages, params)?,
+            None => true,
+        };
         Ok(CommitResult {
-            status: CommitStatus::Committed,
+            status: if is_new {
+                CommitStatus::Committed
+            } else {
+                CommitStatus::Duplicate
+            },
+        })
+    }
+
+    fn compact(&mut self, _params: &CompactParams) -> Result<CompactResult, EngineError> {
+        if build() == "fails-compact" {
+            panic!("this build fails in compact");
+        }
+        Ok(CompactResult {
+            ok: true,
+            compacted: true,
+            ..CompactResult::default()
         })
     }
 
