@@ -33,6 +33,20 @@ impl ExecutionHost {
             capabilities: capabilities.map(str::to_owned).to_vec(),
         }
     }
+
+    /// A program that holds its own context. It never asks for an assembled one.
+    ///
+    /// - `backend_id`: its name in the configuration.
+    #[must_use]
+    pub fn cli_backend(backend_id: &str) -> Self {
+        Self {
+            id: format!("cli:{backend_id}"),
+            label: format!("CLI backend {backend_id}"),
+            capabilities: ["bootstrap", "after-turn", "maintain"]
+                .map(str::to_owned)
+                .to_vec(),
+        }
+    }
 }
 
 /// Operations that an engine can declare needs for.
@@ -54,7 +68,8 @@ impl Operation {
 /// Needs of an engine that the hosts of a turn do not meet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "engine `{engine_id}` cannot run here: operation {operation} needs {}{}",
+    "engine `{engine_id}` cannot run here: operation {operation} needs {}. Missing: {}{}",
+    .required.join(", "),
     .unmet.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and "),
     .guidance.as_ref().map(|text| format!(". {text}")).unwrap_or_default()
 )]
@@ -63,6 +78,8 @@ pub struct UnmetRequirement {
     pub engine_id: String,
     /// What was to be done.
     pub operation: &'static str,
+    /// All that it needs.
+    pub required: Vec<String>,
     /// What is missing, host by host.
     pub unmet: Vec<Unmet>,
     /// What the engine says about it.
@@ -122,6 +139,7 @@ pub(crate) fn check(
     Err(UnmetRequirement {
         engine_id: info.id.clone(),
         operation,
+        required: requirement.required_capabilities.clone(),
         unmet,
         guidance: requirement.unsupported_message.clone(),
     })
@@ -137,9 +155,8 @@ mod tests {
     fn unmet_need_names_engine_operation_capabilities_hosts_and_guidance() {
         let mut info = Info::new("e", "Engine");
         let bare = ExecutionHost {
-            id: "cli:bare".into(),
-            label: "bare backend".into(),
             capabilities: Vec::new(),
+            ..ExecutionHost::cli_backend("bare")
         };
         let hosts = [ExecutionHost::embedded(), bare.clone(), bare];
         assert_eq!(check(&info, Operation::AgentRun, &hosts), Ok(()));
@@ -157,9 +174,9 @@ mod tests {
         for part in [
             "`e`",
             "agent-run",
-            "needs thread-bootstrap-projection, which openclaw-native host (openclaw-embedded) lacks",
+            "needs bootstrap, thread-bootstrap-projection. Missing: thread-bootstrap-projection, which openclaw-native host (openclaw-embedded) lacks",
             "offers bootstrap",
-            "and bootstrap, thread-bootstrap-projection, which bare backend (cli:bare) lacks; it offers nothing",
+            "and bootstrap, thread-bootstrap-projection, which CLI backend bare (cli:bare) lacks; it offers nothing",
             "Use another host.",
         ] {
             assert!(text.contains(part), "{part} in {text}");

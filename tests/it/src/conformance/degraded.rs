@@ -81,13 +81,6 @@ fn need_that_one_candidate_does_not_meet_fails_before_the_first() {
     let home = Home::new().with_recorder(&descriptor, &json!({}));
     let host = home.host();
     let (mut first, mut second) = (ScriptedModel::done(), ScriptedModel::done());
-    let backend = ExecutionHost {
-        id: "cli:backend".into(),
-        label: "a backend".into(),
-        capabilities: ["bootstrap", "after-turn", "maintain"]
-            .map(str::to_owned)
-            .to_vec(),
-    };
     let candidates = Candidates::new(
         Candidate {
             model: &mut first,
@@ -95,7 +88,7 @@ fn need_that_one_candidate_does_not_meet_fails_before_the_first() {
         },
         vec![Candidate {
             model: &mut second,
-            host: backend,
+            host: ExecutionHost::cli_backend("backend"),
         }],
     );
     let error = host
