@@ -23,6 +23,7 @@ mod background;
 mod cancel;
 mod check;
 pub mod compaction;
+mod delegate;
 mod desk;
 mod guard;
 mod handover;

@@ -2,6 +2,7 @@
 
 use super::TurnError;
 use super::admission::Admitted;
+use super::compaction::folded_before;
 use super::open::{degraded, quarantined};
 use super::record::{ContextSizes, Substitution};
 use crate::check::{Answer, Checked, check};
@@ -93,6 +94,11 @@ impl<'h> Admitted<'h> {
     /// The history before the turn. Reads what is new.
     fn history(&self) -> Result<Arc<History>, StoreError> {
         let (host, session) = (self.turn.host, &self.turn.session);
+        if self.was_folded
+            && let Some(history) = folded_before(&host.store(), session, self.position)?
+        {
+            return Ok(Arc::new(history));
+        }
         host.histories()
             .before(&host.store(), session, self.position)
     }

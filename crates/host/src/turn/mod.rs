@@ -21,6 +21,7 @@ mod open;
 mod overflow;
 mod params;
 mod place;
+mod preflight;
 mod prompt;
 mod record;
 mod request;
@@ -71,7 +72,16 @@ pub(crate) fn run(
     let lane = host.enter(&request.session_key)?;
     let mut course = Course::new(models);
     let facts = course.facts(request.context_tokens);
-    let turn = open::open(host, request, course.hosts())?;
+    let compactions = preflight::compact_ahead(
+        host,
+        &request,
+        &facts,
+        tools.specs(),
+        course.model(),
+        on_event,
+    )?;
+    let mut turn = open::open(host, request, course.hosts())?;
+    turn.0.record.compactions = compactions;
     let mut turn = match turn.admit(facts)? {
         Admission::Admitted(turn) => turn,
         Admission::Answered(outcome) => return Ok(*outcome),

@@ -1,7 +1,6 @@
 //! What happened in a turn: who was asked, who served, what was mended and why.
 
 use crate::model::{ModelError, Usage};
-use openclaw_interface::model::CompactResult;
 use serde::{Deserialize, Serialize};
 
 /// What happened in a turn. Kept in the store and shown by `--json`.
@@ -215,7 +214,7 @@ impl FailedAttempt {
     }
 }
 
-/// A compaction in mid-turn.
+/// An answer to the request to make the context smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionRecord {
@@ -226,16 +225,21 @@ pub struct CompactionRecord {
     /// What the engine says about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-impl CompactionRecord {
-    pub(super) fn new(engine_id: &str, result: &CompactResult) -> Self {
-        Self {
-            engine_id: engine_id.to_owned(),
-            compacted: result.compacted,
-            reason: result.reason.clone(),
-        }
-    }
+    /// Why it was asked: `overflow`, `budget`, `timeout_recovery`, or `manual`.
+    #[serde(default)]
+    pub trigger: String,
+    /// Tokens before, as the engine counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// Tokens after, as the engine counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
+    /// How long it took.
+    #[serde(default)]
+    pub elapsed_ms: u64,
+    /// Who wrote the summary, where the host did: a model as `provider/id`, or `extractive` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summariser: Option<String>,
 }
 
 /// A call into an engine.
