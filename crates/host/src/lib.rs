@@ -70,8 +70,8 @@ pub use store::{
 };
 pub use tokens::TokenCounter;
 pub use turn::{
-    Asked, CommitOutcome, CompactOutcome, CompactRequest, CompactionRecord, ContextSizes,
-    FailedAttempt, HookTiming, ModelUse, Recommit, RecoveredCommit, Retry, Scope, Served,
-    Substitution, SystemPrompt, TurnError, TurnEvent, TurnKind, TurnOutcome, TurnRecord,
+    Asked, CommitOutcome, CompactOutcome, CompactRequest, CompactionRecord, ContextBudgetStatus,
+    ContextSizes, FailedAttempt, HookTiming, ModelUse, Recommit, RecoveredCommit, Retry, Scope,
+    Served, Substitution, SystemPrompt, TurnError, TurnEvent, TurnKind, TurnOutcome, TurnRecord,
     TurnRequest,
 };

@@ -69,7 +69,7 @@ pub use outcome::{
 };
 pub use overflow::{is_overflow, is_request_ceiling, is_silent_overflow, observed_tokens};
 pub use prepare::{PrepareSettings, Prepared, prepare};
-pub use pressure::{Pressure, PressureInput, Route, pressure};
+pub use pressure::{Counted, Pressure, PressureInput, Route, pressure, pressure_of};
 pub use real::is_conversation;
 pub use settings::{
     CompactionPolicy, CompactionRequest, CompactionSettings, CompactionWorld, KEEP_RECENT_TOKENS,

@@ -21,6 +21,7 @@ mod open;
 mod overflow;
 mod params;
 mod place;
+mod precheck;
 mod preflight;
 mod prompt;
 mod record;
@@ -38,8 +39,8 @@ pub(crate) use params::committed_facts;
 pub(crate) use place::commit_params;
 pub use prompt::SystemPrompt;
 pub use record::{
-    Asked, CommitOutcome, CompactionRecord, ContextSizes, FailedAttempt, HookTiming, ModelUse,
-    RecoveredCommit, Scope, Served, Substitution, TurnRecord,
+    Asked, CommitOutcome, CompactionRecord, ContextBudgetStatus, ContextSizes, FailedAttempt,
+    HookTiming, ModelUse, RecoveredCommit, Scope, Served, Substitution, TurnRecord,
 };
 pub use request::{TurnKind, TurnRequest};
 

@@ -1,5 +1,6 @@
 //! Compaction ahead of a turn whose request would reach the threshold.
 
+use super::assemble::schema_tokens;
 use super::compaction::{self, BuiltIn, CompactionRecord, Need, Purpose};
 use super::event::TurnEvent;
 use super::params::ModelFacts;
@@ -81,15 +82,9 @@ pub(super) fn compact_ahead(
 /// Tokens of the next request that are not on the path yet.
 fn fixed(request: &TurnRequest, tools: &[ToolSpec]) -> u64 {
     let prompt = &request.system_prompt;
-    let schemas = tools.iter().map(|tool| {
-        TokenCounter.text(&format!(
-            "{} {} {}",
-            tool.name, tool.description, tool.parameters
-        ))
-    });
     let parts = [&*prompt.stable, &*prompt.dynamic, &*request.text];
     let tokens = parts.into_iter().map(|text| TokenCounter.text(text));
-    tokens.chain(schemas).fold(0, u64::saturating_add)
+    tokens.fold(schema_tokens(tools), u64::saturating_add)
 }
 
 /// Tokens of the next request: what a provider counted last and what came since. Where the engine does not decide what is

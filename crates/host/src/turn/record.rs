@@ -29,6 +29,9 @@ pub struct TurnRecord {
     pub mends: Vec<String>,
     /// Sizes.
     pub context: ContextSizes,
+    /// How the prompt compared with its budget before it was sent; absent for an engine that owns compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_budget: Option<ContextBudgetStatus>,
     /// Commits of earlier turns delivered before this one.
     pub recovered_commits: Vec<RecoveredCommit>,
     /// What became of this turn's commit.
@@ -125,6 +128,30 @@ impl ContextSizes {
         self.history_messages
             .saturating_sub(self.assembled_messages)
     }
+}
+
+/// How a prompt compared with its budget before it was sent. It blocks nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContextBudgetStatus {
+    /// What would make it fit: `fits`, `compact_only`, `truncate_tool_results_only`, `compact_then_truncate`.
+    pub route: String,
+    /// An estimate on the high side.
+    pub estimated_prompt_tokens: u64,
+    /// What prompt and answer may take together.
+    pub context_token_budget: u64,
+    /// What the estimate is held against.
+    pub prompt_budget_tokens: u64,
+    /// Tokens kept free.
+    pub reserve_tokens: u64,
+    /// By how much the estimate is too large.
+    pub overflow_tokens: u64,
+    /// UTF-16 units that shorter tool results would free.
+    pub tool_result_reducible_chars: u64,
+    /// Messages of the prompt.
+    pub message_count: usize,
+    /// Messages it would have without the engine.
+    pub unwindowed_message_count: usize,
 }
 
 /// A commit of an earlier turn.

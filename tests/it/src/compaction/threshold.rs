@@ -119,3 +119,24 @@ fn a_transcript_that_stays_over_its_bytes_is_not_compacted_in_every_turn() {
     }
     assert!((1..=6).contains(&compactions), "{compactions}");
 }
+
+/// The check before a prompt is sent only reports; for an engine that answers for its own size only when it says that its
+/// answer is not the whole truth.
+#[test]
+fn a_prompt_is_checked_before_it_is_sent_and_the_record_says_how() {
+    let policy = CompactionPolicy {
+        automatic: false,
+        ..little()
+    };
+    let home = talked(Home::new().compacting(policy), 12);
+    let host = home.host();
+    let long = "The valve opens late. ".repeat(100);
+    for (window, route, is_over) in [(20_000, "fits", false), (4_000, "compact_only", true)] {
+        let outcome = said(&host, &long, &mut Windowed::new(window)).unwrap();
+        let status = outcome.record.context_budget.unwrap();
+        assert_eq!(status.route, route);
+        assert_eq!(status.overflow_tokens > 0, is_over, "{status:?}");
+        assert_eq!(status.prompt_budget_tokens, window - status.reserve_tokens);
+        assert!(status.unwindowed_message_count >= status.message_count);
+    }
+}
