@@ -69,7 +69,9 @@ pub use outcome::{
 };
 pub use overflow::{is_overflow, is_request_ceiling, is_silent_overflow, observed_tokens};
 pub use prepare::{PrepareSettings, Prepared, prepare};
-pub use pressure::{Counted, Pressure, PressureInput, Route, pressure, pressure_of};
+pub use pressure::{
+    Counted, Pressure, PressureInput, Route, pressure, pressure_of, result_limit_units,
+};
 pub use real::is_conversation;
 pub use settings::{
     CompactionPolicy, CompactionRequest, CompactionSettings, CompactionWorld, KEEP_RECENT_TOKENS,

@@ -199,13 +199,19 @@ fn json_tokens(units: usize) -> u64 {
     (units as u64).div_ceil(3)
 }
 
-fn reducible(messages: &[Message], window: u64) -> u64 {
-    let cap = RESULT_UNITS
+/// Characters of one tool result that a request with this window may hold.
+#[must_use]
+pub fn result_limit_units(window: u64) -> u64 {
+    RESULT_UNITS
         .iter()
         .rev()
         .find(|(from, _)| window >= *from)
         .map_or(0, |(_, units)| *units)
-        .min(window.saturating_mul(RESULT_SHARE_PERCENT * UNITS_PER_TOKEN) / 100);
+        .min(window.saturating_mul(RESULT_SHARE_PERCENT * UNITS_PER_TOKEN) / 100)
+}
+
+fn reducible(messages: &[Message], window: u64) -> u64 {
+    let cap = result_limit_units(window);
     let together = (4 * cap).max(window.saturating_mul(UNITS_PER_TOKEN) / 2);
     let sizes = messages
         .iter()

@@ -125,7 +125,8 @@ fn say_compacting(turn: &Admitted<'_>, on_event: &mut dyn FnMut(TurnEvent<'_>)) 
 }
 
 fn say_compacted(turn: &Admitted<'_>, on_event: &mut dyn FnMut(TurnEvent<'_>)) {
-    if let Some(record) = turn.turn.record.compactions.last() {
+    let last = turn.turn.record.compactions.last();
+    if let Some(record) = last.filter(|record| record.compacted) {
         on_event(TurnEvent::Compacted(record));
     }
 }

@@ -27,6 +27,7 @@ mod prompt;
 mod record;
 mod request;
 mod retry;
+mod truncation;
 
 pub use advance::Recommit;
 pub(crate) use advance::recommit;

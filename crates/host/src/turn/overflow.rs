@@ -49,6 +49,8 @@ impl Overflows {
                 .overflow_params(&turn.facts, need.word(), tokens, (self.made, LIMIT));
         match turn.compact(&params, need, model)? {
             None => Ok(turn),
+            // Nothing more to cut the second time.
+            Some(_) if turn.truncate_results()? > 0 => Ok(turn),
             Some(reason) => Err(turn.turn.give_up(TurnError::Overflow { error, reason })),
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{Windowed, by_hand, question, said, stored, summaries, talked, text_of};
 use openclaw_host::compaction::{CompactionPolicy, CompactionSettings};
-use openclaw_host::{ModelErrorKind, TurnError, TurnEvent};
-use serde_json::json;
-use support::{Home, request};
+use openclaw_host::{Cancel, ModelErrorKind, ToolOutcome, ToolSpec, Tools, TurnError, TurnEvent};
+use serde_json::{Value, json};
+use support::{Home, ScriptedModel, call, request, say, turn};
 
 const OVERFLOW: ModelErrorKind = ModelErrorKind::ContextOverflow;
 
@@ -53,7 +53,7 @@ fn overflow_is_compacted_by_the_built_in_engine_and_the_next_turn_starts_from_th
     assert_eq!(before.len(), 25);
     assert!(after.len() < 10, "{}", after.len());
     assert!(text_of(&after[0]).contains("As it was said."), "{after:?}");
-    let users = |messages: &[serde_json::Value]| {
+    let users = |messages: &[Value]| {
         let users = messages.iter().filter(|it| text_of(it) == "And now?");
         users.count()
     };
@@ -184,4 +184,60 @@ fn a_cancelled_compaction_writes_nothing() {
             .unwrap()
             .compacted
     );
+}
+
+/// A tool that answers with far more than a model takes.
+struct Flood(Vec<ToolSpec>);
+
+impl Tools for Flood {
+    fn specs(&self) -> &[ToolSpec] {
+        &self.0
+    }
+
+    fn run(&mut self, _name: &str, _arguments: &Value, _cancel: &Cancel) -> ToolOutcome {
+        ToolOutcome {
+            text: "a line of the log\n".repeat(4_000),
+            is_error: false,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What belongs to the running turn is never folded; its results are cut where nothing else helps, and the turn is
+/// delivered once.
+#[test]
+fn tool_results_are_cut_when_a_compaction_cannot_help() {
+    let home = Home::new().with_recorder(&json!({}), &json!({}));
+    let host = home.host();
+    let mut tools = Flood(vec![ToolSpec {
+        name: "log".into(),
+        description: "Shows the log".into(),
+        parameters: json!({}),
+    }]);
+    let script = [Ok(call("c1", "log")), Err(OVERFLOW), Ok(say("read"))];
+    let mut model = ScriptedModel::new(9_000, script);
+    let outcome = host
+        .turn(request("Show"), &mut model, &mut tools, &mut |_| {})
+        .unwrap();
+    assert_eq!(outcome.reply, "read");
+    let mends = outcome.record.mends.join("; ");
+    assert!(mends.contains("1 tool results were cut"), "{mends}");
+    let sent = &model.requests.last().unwrap().1;
+    let roles: Vec<_> = sent.iter().map(|it| it["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "toolResult"]);
+    let text = text_of(&sent[2]);
+    assert!(
+        text.len() < 11_000 && text.contains("truncated"),
+        "{}",
+        text.len()
+    );
+    let commit = home.calls_of("commitTurn");
+    assert_eq!(
+        commit[0].roles(),
+        ["user", "assistant", "toolResult", "assistant"]
+    );
+    assert_eq!(host.store().backlog().unwrap(), []);
+    let mut model = ScriptedModel::done();
+    assert_eq!(turn(&host, "next", None, &mut model).unwrap().reply, "done");
+    assert_eq!(model.last_user_texts(), ["Show", "next"]);
 }
