@@ -1,5 +1,6 @@
 //! Sessions that are compacted: by the built-in engine, for an engine that leaves it to the host, and by hand.
 
+mod around;
 mod loops;
 mod recovery;
 mod threshold;
