@@ -6,6 +6,7 @@ use super::compaction::folded_before;
 use super::open::{degraded, quarantined};
 use super::record::{ContextSizes, Substitution};
 use crate::check::{Answer, Checked, check};
+use crate::compaction::threshold_tokens;
 use crate::desk::Visit;
 use crate::guard::Hook;
 use crate::history::{Held, History, sum};
@@ -16,9 +17,6 @@ use openclaw_interface::Message;
 use openclaw_interface::hosting::AssemblyView;
 use openclaw_interface::model::{AssembleParams, PromptAuthority};
 use std::sync::Arc;
-
-/// Tokens kept free for the answer, where the window allows it.
-const RESERVE_TOKENS: u64 = 20_000;
 
 /// A turn with what the model gets.
 pub(super) struct Assembled<'h> {
@@ -68,8 +66,7 @@ impl<'h> Admitted<'h> {
     ///
     /// Source: context engine contract, "assemble"; compaction, "Prompt check".
     fn history_budget(&mut self, tools: &[ToolSpec]) -> u64 {
-        let window = self.facts.budget_tokens;
-        let usable = window.saturating_sub(RESERVE_TOKENS.min(window / 4)).max(1);
+        let usable = threshold_tokens(self.facts.budget_tokens, 0, None).max(1);
         let prompt = &self.turn.request.system_prompt;
         let fixed = TokenCounter.text(&prompt.stable)
             + TokenCounter.text(&prompt.dynamic)

@@ -2,13 +2,10 @@
 
 use super::admission::Admitted;
 use super::record::ContextBudgetStatus;
-use crate::compaction::{Counted, pressure_of};
+use crate::compaction::{Counted, pressure_of, reserve_tokens};
 use crate::history::{Held, sum};
 use crate::tokens::TokenCounter;
 use openclaw_interface::Role;
-
-/// Tokens kept free, where the window allows it.
-const RESERVE_TOKENS: u64 = 20_000;
 
 impl Admitted<'_> {
     /// Notes how the prompt compares with its budget. Left out for an engine that owns compaction, unless it says that the
@@ -45,7 +42,7 @@ impl Admitted<'_> {
                 system_tokens: TokenCounter.text(system_prompt),
                 schema_tokens,
                 budget_tokens,
-                reserve_tokens: RESERVE_TOKENS,
+                reserve_tokens: reserve_tokens(budget_tokens, 0),
             },
             &mut results(),
         );
