@@ -154,6 +154,8 @@ pub(crate) enum SessionsCommand {
     /// Offer every turn of a session to the selected engine again. It stores those it missed and answers `duplicate` for
     /// the others.
     Recommit(RecommitArgs),
+    /// Make a session's context smaller: its older part becomes a summary.
+    Compact(CompactArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -187,6 +189,19 @@ pub(crate) struct RecommitArgs {
     /// Session key or id.
     #[arg(value_name = "SESSION", default_value = "agent:main:main")]
     pub(crate) session: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompactArgs {
+    /// Session key or id.
+    #[arg(value_name = "SESSION", default_value = "agent:main:main")]
+    pub(crate) session: String,
+    /// What the summary should keep in view.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+    /// Model that writes the summary, as `<provider>/<id>` or `offline`.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
 }
 
 /// A path in UTF-8: configuration, records and documents hold text only.

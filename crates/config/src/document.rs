@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::compaction::Compaction;
 use crate::error::{ConfigError, ConfigErrorKind, KeyFault};
 use crate::key_path::KeyPath;
 use crate::models::{AgentDefaults, Models};
@@ -168,6 +169,16 @@ impl Config {
     pub fn prompt_settings(&self) -> Result<PromptSettings, ConfigError> {
         self.refuse_include(&["agents", "defaults"])?;
         self.strict_view(PromptSettings::of)
+    }
+
+    /// How sessions are compacted.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Config::models`].
+    pub fn compaction(&self) -> Result<Compaction, ConfigError> {
+        self.refuse_include(&["agents", "defaults", "compaction"])?;
+        self.strict_view(Compaction::of)
     }
 
     /// Refuses when an object on the way to `keys`, or the value there, is `$include`d from another file.

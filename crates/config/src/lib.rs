@@ -29,6 +29,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod compaction;
 mod document;
 mod edit;
 mod enablement;
@@ -48,6 +49,7 @@ mod syntax;
 mod tools;
 mod write;
 
+pub use compaction::Compaction;
 pub use document::Config;
 pub use edit::{Edit, EditError, EditErrorKind, apply};
 pub use enablement::{DisabledReason, EnabledReason, Enablement, Origin, Slot};

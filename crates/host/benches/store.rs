@@ -65,6 +65,7 @@ fn open(native_dir: &Path) -> Host {
         lane_wait: Duration::from_secs(1),
         handover_wait: Duration::ZERO,
         leaked_generations: 1,
+        compaction: openclaw_host::compaction::CompactionPolicy::default(),
         ambient: Ambient::new(
             || 1_777_629_600_000,
             move || {

@@ -1,8 +1,11 @@
 //! What the hook that runs may ask of the host. Between hooks nothing may be asked.
 
+use crate::delegate::Delegate;
 use crate::store::Session;
 use openclaw_interface::model::Anchor;
-use openclaw_interface::model::service::{TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE};
+use openclaw_interface::model::service::{
+    COMPACTION_DELEGATE, TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE,
+};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 /// A hook's run as far as services care: whose session, what is offered, and what may not be seen.
@@ -13,6 +16,8 @@ pub(crate) struct Visit {
     /// The admission of the turn that runs; reads end before it.
     pub(crate) fence: Option<Anchor>,
     offered: &'static [&'static str],
+    /// Who compacts for an engine that has it done.
+    pub(crate) delegate: Option<Delegate>,
 }
 
 impl Visit {
@@ -33,7 +38,15 @@ impl Visit {
 
     /// `compact`.
     pub(crate) fn compaction(session: &Session) -> Self {
-        Self::new(session, &[TRANSCRIPT_DELTA])
+        Self::new(session, &[TRANSCRIPT_DELTA, COMPACTION_DELEGATE])
+    }
+
+    /// The same with who compacts for the engine.
+    pub(crate) fn served_by(self, delegate: Delegate) -> Self {
+        Self {
+            delegate: Some(delegate),
+            ..self
+        }
     }
 
     /// The `maintain` that follows an acknowledged commit or a compaction.
@@ -47,6 +60,7 @@ impl Visit {
             session_key: session.key.clone(),
             fence: None,
             offered,
+            delegate: None,
         }
     }
 

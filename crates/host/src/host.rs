@@ -2,9 +2,10 @@
 
 use crate::ambient::Ambient;
 use crate::background::Background;
+use crate::compaction::{ByteLatch, CompactionPolicy};
 use crate::history::Histories;
 use crate::lane::{Lane, LaneError, Lanes};
-use crate::model::{Candidates, Tools};
+use crate::model::{Candidates, Model, Tools};
 use crate::probe::ProbeCache;
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
@@ -17,6 +18,7 @@ use crate::turn::{
 };
 use openclaw_loader::Census;
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +45,8 @@ pub struct HostSettings {
     pub handover_wait: Duration,
     /// Libraries that may stay mapped after a reload has replaced them. Past it a reload is refused.
     pub leaked_generations: u64,
+    /// When and how sessions are compacted.
+    pub compaction: CompactionPolicy,
     /// Time and fresh ids.
     pub ambient: Ambient,
 }
@@ -81,6 +85,8 @@ pub struct Host {
     probes: ProbeCache,
     lanes: Lanes,
     histories: Histories,
+    /// Sessions that stayed large after a compaction, by id.
+    byte_latches: Mutex<HashMap<String, ByteLatch>>,
 }
 
 /// What the histories of all sessions together may take in memory.
@@ -121,6 +127,7 @@ impl Host {
             probes,
             lanes,
             histories: Histories::new(HISTORY_LIMIT_BYTES),
+            byte_latches: Mutex::default(),
         })
     }
 
@@ -145,11 +152,17 @@ impl Host {
 
     /// Makes the context of a session smaller, because a person asked for it.
     ///
+    /// - `model`: writes the summary where the engine leaves that to the host.
+    ///
     /// # Errors
     ///
     /// There is no such session, the engine failed, or it named a successor that cannot be one.
-    pub fn compact(&self, request: &CompactRequest) -> Result<CompactOutcome, TurnError> {
-        turn::compact(self, request)
+    pub fn compact(
+        &self,
+        request: &CompactRequest,
+        model: &mut dyn Model,
+    ) -> Result<CompactOutcome, TurnError> {
+        turn::compact(self, request, model)
     }
 
     /// Waits until nothing runs behind replies any more, at most this long. Answers whether that is so.
@@ -263,6 +276,14 @@ impl Host {
 
     pub(crate) fn store_path_text(&self) -> String {
         self.store().path().display().to_string()
+    }
+
+    pub(crate) fn byte_latches(&self) -> &Mutex<HashMap<String, ByteLatch>> {
+        &self.byte_latches
+    }
+
+    pub(crate) fn compaction(&self) -> &CompactionPolicy {
+        &self.settings.compaction
     }
 
     pub(crate) fn is_strict(&self) -> bool {

@@ -9,8 +9,10 @@ use openclaw_interface::{
 pub const LEGACY_ID: &str = "legacy";
 
 /// Passes the host's history through. What makes it fit and valid is the host's own pipeline, which every answer goes
-/// through.
-pub(crate) struct Legacy;
+/// through. It compacts by the service that plugins get as well.
+pub(crate) struct Legacy {
+    host: Host,
+}
 
 impl ContextEngine for Legacy {
     const ID: &'static str = LEGACY_ID;
@@ -19,8 +21,8 @@ impl ContextEngine for Legacy {
         Info::new(Self::ID, "Legacy Context Engine").version("1.0.0")
     }
 
-    fn create(_context: CreateContext, _host: Host) -> Result<Self, EngineError> {
-        Ok(Self)
+    fn create(_context: CreateContext, host: Host) -> Result<Self, EngineError> {
+        Ok(Self { host })
     }
 
     fn ingest(
@@ -41,11 +43,7 @@ impl ContextEngine for Legacy {
         })
     }
 
-    /// Says that it cannot. Making a summary needs a compactor, which this host does not have yet.
-    fn compact(&mut self, _params: &CompactParams) -> Result<CompactResult, EngineError> {
-        Ok(CompactResult {
-            reason: Some("the built-in engine cannot compact yet".into()),
-            ..CompactResult::default()
-        })
+    fn compact(&mut self, params: &CompactParams) -> Result<CompactResult, EngineError> {
+        self.host.ask(params)
     }
 }

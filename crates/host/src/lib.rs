@@ -23,6 +23,7 @@ mod background;
 mod cancel;
 mod check;
 pub mod compaction;
+mod delegate;
 mod desk;
 mod guard;
 mod handover;
@@ -69,8 +70,8 @@ pub use store::{
 };
 pub use tokens::TokenCounter;
 pub use turn::{
-    Asked, CommitOutcome, CompactOutcome, CompactRequest, CompactionRecord, ContextSizes,
-    FailedAttempt, HookTiming, ModelUse, Recommit, RecoveredCommit, Retry, Scope, Served,
-    Substitution, SystemPrompt, TurnError, TurnEvent, TurnKind, TurnOutcome, TurnRecord,
+    Asked, CommitOutcome, CompactOutcome, CompactRequest, CompactionRecord, ContextBudgetStatus,
+    ContextSizes, FailedAttempt, HookTiming, ModelUse, Recommit, RecoveredCommit, Retry, Scope,
+    Served, Substitution, SystemPrompt, TurnError, TurnEvent, TurnKind, TurnOutcome, TurnRecord,
     TurnRequest,
 };

@@ -4,8 +4,10 @@ use crate::desk::{Desk, Running};
 use crate::store::{DeltaError, RewriteError, RewriteRequest, Store};
 use crate::tokens::TokenCounter;
 use openclaw_interface::hosting::HostServices;
-use openclaw_interface::model::SessionTarget;
-use openclaw_interface::model::service::{DeltaRequest, TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE};
+use openclaw_interface::model::service::{
+    COMPACTION_DELEGATE, DeltaRequest, TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE,
+};
+use openclaw_interface::model::{CompactParams, SessionTarget};
 use openclaw_interface::{EngineError, ErrorCode, LogLevel};
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -72,12 +74,7 @@ impl Services {
         let failed = |code, reason: String| {
             EngineError::new(code, format!("{TRANSCRIPT_REWRITE}: {reason}"))
         };
-        let named: Named = read(TRANSCRIPT_REWRITE, params_json)?;
-        if let Some(other) = named.other_than(running) {
-            let own = &running.visit.session_id;
-            let reason = format!("session `{other}` is not the one this call is for, `{own}`");
-            return Err(failed(ErrorCode::InvalidParams, reason));
-        }
+        of_running_session(TRANSCRIPT_REWRITE, running, params_json)?;
         let request: RewriteRequest = read(TRANSCRIPT_REWRITE, params_json)?;
         let mut store = self.transcripts.store.lock();
         let result = store
@@ -95,6 +92,31 @@ impl Services {
             })?;
         Ok(serde_json::to_string(&result)?)
     }
+}
+
+/// Refuses a request that names another session than the running hook's.
+fn of_running_session(
+    service: &str,
+    running: &Running,
+    params_json: &str,
+) -> Result<(), EngineError> {
+    let named: Named = read(service, params_json)?;
+    let Some(other) = named.other_than(running) else {
+        return Ok(());
+    };
+    let own = &running.visit.session_id;
+    let reason = format!("{service}: session `{other}` is not the one this call is for, `{own}`");
+    Err(EngineError::new(ErrorCode::InvalidParams, reason))
+}
+
+/// The host's own compaction.
+fn delegated(running: &Running, params_json: &str) -> Result<String, EngineError> {
+    of_running_session(COMPACTION_DELEGATE, running, params_json)?;
+    let params: CompactParams = read(COMPACTION_DELEGATE, params_json)?;
+    let Some(delegate) = &running.visit.delegate else {
+        return Err(not_offered(COMPACTION_DELEGATE, Some(running)));
+    };
+    Ok(serde_json::to_string(&delegate.compact(params)?)?)
 }
 
 /// The session a request names, where it names one.
@@ -164,13 +186,14 @@ impl HostServices for Services {
     }
 
     fn call(&self, service: &str, params_json: &str) -> Result<String, EngineError> {
-        if ![TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE].contains(&service) {
+        if ![TRANSCRIPT_DELTA, TRANSCRIPT_REWRITE, COMPACTION_DELEGATE].contains(&service) {
             return Err(EngineError::unsupported(service));
         }
         let running = self.desk.running();
         match running.as_ref() {
             Some(running) if running.visit.offers(service) => match service {
                 TRANSCRIPT_DELTA => self.delta(running, params_json),
+                COMPACTION_DELEGATE => delegated(running, params_json),
                 _ => self.rewrite(running, params_json),
             },
             running => Err(not_offered(service, running)),

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod c_door;
+mod compaction;
 mod conformance;
 mod crowd;
 mod failures;

@@ -1,5 +1,6 @@
 //! Turns that go well, and turns that end early.
 
+use openclaw_host::compaction::CompactionPolicy;
 use openclaw_host::{
     Block, Cancel, CommitOutcome, HostSettings, Model, ModelError, ModelErrorKind, ModelInfo,
     ModelReply, ModelRequest, NoTools, Slot, Stop, Store, ToolOutcome, ToolSpec, Tools, TurnError,
@@ -395,7 +396,12 @@ fn turn_id_that_is_no_id_is_refused() {
 #[test]
 fn one_message_larger_than_the_budget_leaves_the_others() {
     for home in [window(), Home::new()] {
-        let host = home.host();
+        // What is left out for one turn is the matter here, not what a summary makes of it.
+        let uncompacted = CompactionPolicy {
+            automatic: false,
+            ..CompactionPolicy::default()
+        };
+        let host = home.compacting(uncompacted).host();
         let huge = "far too many words ".repeat(3_000);
         let mut model = ScriptedModel::new(4_000, [Ok(say("small")), Ok(say(&huge))]);
         turn(&host, "first", None, &mut model).unwrap();

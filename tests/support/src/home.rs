@@ -1,6 +1,7 @@
 //! A temporary home with one agent.
 
 use crate::plugins::build_directory;
+use openclaw_host::compaction::CompactionPolicy;
 use openclaw_host::{
     Ambient, FileLines, Host, HostSettings, ImportReport, ImportTarget, Model, NoTools,
     PluginSource, Slot, Store, SystemPrompt, Trust, TurnError, TurnOutcome, TurnRequest,
@@ -26,6 +27,7 @@ pub struct Home {
     strict: bool,
     handover_wait: Duration,
     leaked_generations: u64,
+    compaction: CompactionPolicy,
 }
 
 impl Home {
@@ -50,6 +52,7 @@ impl Home {
             strict: false,
             handover_wait: Duration::from_secs(30),
             leaked_generations: 32,
+            compaction: CompactionPolicy::default(),
         }
     }
 
@@ -97,6 +100,13 @@ impl Home {
     pub fn reloading(mut self, handover_wait: Duration, leaked_generations: u64) -> Self {
         self.handover_wait = handover_wait;
         self.leaked_generations = leaked_generations;
+        self
+    }
+
+    /// Says when and how sessions are compacted.
+    #[must_use]
+    pub fn compacting(mut self, compaction: CompactionPolicy) -> Self {
+        self.compaction = compaction;
         self
     }
 
@@ -161,6 +171,7 @@ impl Home {
             lane_wait: Duration::from_secs(2),
             handover_wait: self.handover_wait,
             leaked_generations: self.leaked_generations,
+            compaction: self.compaction.clone(),
             ambient: self.ambient(),
         })
         .expect("the store opens")

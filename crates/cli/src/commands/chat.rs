@@ -4,12 +4,12 @@ use crate::args::ChatArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
-use crate::turns::{Said, Turns};
+use crate::turns::{Said, Turns, compaction_document};
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal};
 use std::process::ExitCode;
 
-const HELP: &str = "a line is a message; /quit or Ctrl-D ends the chat";
+const HELP: &str = "a line is a message; /compact [FOCUS] makes the session's context smaller; /quit or Ctrl-D ends the chat";
 
 /// What a line of input is.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +17,7 @@ enum Line<'a> {
     Blank,
     Quit,
     Help,
+    Compact(Option<&'a str>),
     UnknownCommand(&'a str),
     Message(&'a str),
 }
@@ -59,6 +60,17 @@ pub(crate) fn run(
             Line::UnknownCommand(command) => {
                 output.warning(&format!("there is no command {command}; nothing was sent"));
                 output.help(HELP);
+                continue;
+            }
+            Line::Compact(focus) => {
+                match turns.compact(&args.session_key, focus, output) {
+                    Ok(outcome) => output.record(&compaction_document(&outcome)),
+                    Err(error) => {
+                        has_failed = true;
+                        output.record(&error.to_json());
+                        output.error_text(&error);
+                    }
+                }
                 continue;
             }
             Line::Message(text) => text.to_owned(),
@@ -113,6 +125,10 @@ fn read(line: &str) -> Line<'_> {
         "/quit" | "/exit" => Line::Quit,
         "/help" => Line::Help,
         _ => match command_of(trimmed) {
+            Some("/compact") => {
+                let focus = trimmed["/compact".len()..].trim();
+                Line::Compact(Some(focus).filter(|focus| !focus.is_empty()))
+            }
             Some(command) => Line::UnknownCommand(command),
             None => Line::Message(line),
         },
@@ -137,6 +153,8 @@ mod tests {
             ("hello /quit", Line::Message("hello /quit")),
             ("  ", Line::Blank),
             ("/quit ", Line::Quit),
+            ("/compact", Line::Compact(None)),
+            ("/compact the names", Line::Compact(Some("the names"))),
             ("/nope now", Line::UnknownCommand("/nope")),
             (
                 "/etc/hosts is a file",

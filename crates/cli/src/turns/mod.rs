@@ -1,7 +1,10 @@
 //! Turns on behalf of a command: the host, the model, the prompt, and what is said about each turn.
 
+mod compaction;
 mod report;
 mod surroundings;
+
+pub(crate) use compaction::document as compaction_document;
 
 use crate::context::{AGENT_ID, Context};
 use crate::engines::Engines;
@@ -122,6 +125,7 @@ impl Turns {
             TurnEvent::Compacting { engine_id } => output.talk(&format!(
                 "the conversation is too large for the model; {engine_id} makes it smaller"
             )),
+            TurnEvent::Compacted(record) => report::compacted(record, output),
         };
         let outcome = self
             .host
@@ -159,6 +163,7 @@ pub(crate) fn open_host(context: &Context, output: &mut Output) -> Result<Host, 
         lane_wait: LANE_WAIT,
         handover_wait: HANDOVER_WAIT,
         leaked_generations: native.leaked_generations,
+        compaction: compaction::policy(context)?,
         ambient: Context::ambient(),
     })?)
 }

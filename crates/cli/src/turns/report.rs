@@ -1,7 +1,7 @@
 //! What is said about a turn on stderr.
 
 use crate::output::Output;
-use openclaw_host::{CommitOutcome, Retry, Scope, TurnOutcome, TurnRecord};
+use openclaw_host::{CommitOutcome, CompactionRecord, Retry, Scope, TurnOutcome, TurnRecord};
 
 /// Says on stderr which engine served and what it did.
 pub(super) fn report(outcome: &TurnOutcome, output: &mut Output) {
@@ -85,5 +85,12 @@ fn commit_words(outcome: &CommitOutcome) -> String {
         CommitOutcome::Committed => "acknowledged".into(),
         CommitOutcome::Duplicate => "acknowledged as a duplicate".into(),
         CommitOutcome::Queued { reason } => format!("waits in the outbox ({reason})"),
+    }
+}
+
+/// Says how much smaller the context is.
+pub(super) fn compacted(record: &CompactionRecord, output: &mut Output) {
+    if let (Some(before), Some(after)) = (record.tokens_before, record.tokens_after) {
+        output.talk(&format!("compacted: {before} -> {after} tokens"));
     }
 }

@@ -172,3 +172,39 @@ fn names_that_are_not_utf8_are_refused_in_one_document() {
         assert_eq!((ran.code, &ran.json()["ok"]), (2, &Value::Bool(false)));
     }
 }
+
+#[test]
+fn session_is_compacted_by_hand_without_a_model_and_says_so() {
+    let home = Home::new();
+    let long = "The pump starts before the valve opens. ".repeat(40);
+    for _ in 0..4 {
+        home.finish(&mut home.command(["agent", "-m", &long]))
+            .succeeds();
+    }
+    let compact = "sessions compact --instructions valve --json";
+    let document = home.run(compact).succeeds().json();
+    assert_eq!(document["compacted"], true, "{document}");
+    assert_eq!(document["engineId"], "legacy");
+    assert_eq!(document["summariser"], "extractive");
+    assert!(document["tokensAfter"].as_u64() < document["tokensBefore"].as_u64());
+    let exported = home.run("sessions export agent:main:main").succeeds();
+    let compactions = exported.stdout.matches("\"type\":\"compaction\"");
+    assert_eq!(compactions.count(), 1);
+    home.run("agent -m again").succeeds();
+    home.run("sessions compact nobody")
+        .fails()
+        .shows(&["nobody"]);
+}
+
+/// A wrong setting is named, and nothing is done with it. Case L-16.
+#[test]
+fn wrong_compaction_setting_is_refused_by_its_path() {
+    let home = Home::new();
+    home.write_config(
+        "{ agents: { defaults: { compaction: { qualityGuard: { maxRetries: -1 } } } } }",
+    );
+    home.run("agent -m hello").fails().shows(&[
+        "agents.defaults.compaction.qualityGuard.maxRetries",
+        "0 to 3",
+    ]);
+}

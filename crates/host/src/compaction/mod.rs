@@ -67,13 +67,15 @@ pub use notices::{notice, started_notice};
 pub use outcome::{
     Compacted, CompactionDetails, CompactionError, CompactionErrorKind, Outcome, Skip,
 };
-pub use overflow::{is_overflow, is_silent_overflow, observed_tokens};
+pub use overflow::{is_overflow, is_request_ceiling, is_silent_overflow, observed_tokens};
 pub use prepare::{PrepareSettings, Prepared, prepare};
-pub use pressure::{Pressure, PressureInput, Route, pressure};
+pub use pressure::{
+    Counted, Pressure, PressureInput, Route, pressure, pressure_of, result_limit_units,
+};
 pub use real::is_conversation;
 pub use settings::{
-    CompactionRequest, CompactionSettings, CompactionWorld, KEEP_RECENT_TOKENS, SUMMARY_TIMEOUT,
-    Trigger,
+    CompactionPolicy, CompactionRequest, CompactionSettings, CompactionWorld, KEEP_RECENT_TOKENS,
+    SUMMARY_TIMEOUT, Trigger,
 };
 pub use structure::{HEADINGS, SUMMARY_UNITS, cap_summary, structured_fallback};
 pub use summariser::{Purpose, Summariser, SummariserLimits, SummaryError, SummaryRequest};

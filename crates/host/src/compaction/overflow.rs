@@ -74,6 +74,19 @@ pub fn is_overflow(said: &str) -> bool {
                 .any(|words| contains_with_number(&said, words)))
 }
 
+/// Whether a server refuses the size of the request itself, in bytes: no summary makes its limit larger, and the same
+/// request would be refused again.
+///
+/// Source: compaction, "Overflow recovery".
+#[must_use]
+pub fn is_request_ceiling(said: &str) -> bool {
+    let said = said.to_lowercase();
+    said.contains("request body")
+        && ["too large", "exceed", "maximum", "limit"]
+            .iter()
+            .any(|words| said.contains(words))
+}
+
 /// How many tokens the refused prompt had, where the server says so.
 #[must_use]
 pub fn observed_tokens(said: &str) -> Option<u64> {
@@ -171,6 +184,14 @@ mod tests {
         );
         check("internal error", false);
         check("", false);
+    }
+
+    #[test]
+    fn a_ceiling_of_the_request_is_told_from_a_window() {
+        assert!(is_request_ceiling(
+            "413: the request body is larger than the maximum of 9 MB"
+        ));
+        assert!(!is_request_ceiling("prompt is too long: 9001 tokens"));
     }
 
     #[test]

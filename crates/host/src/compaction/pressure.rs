@@ -28,6 +28,75 @@ pub enum Route {
     CompactThenTruncate,
 }
 
+impl Route {
+    /// Its word in records.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::CompactOnly => "compact_only",
+            Self::TruncateToolResultsOnly => "truncate_tool_results_only",
+            Self::CompactThenTruncate => "compact_then_truncate",
+        }
+    }
+}
+
+/// A request whose parts are counted already.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// Tokens of each message, the new prompt among them.
+    pub message_tokens: Vec<u64>,
+    /// Tokens of the system prompt.
+    pub system_tokens: u64,
+    /// Tokens of the tool schemas.
+    pub schema_tokens: u64,
+    /// Tokens the request and its answer may take.
+    pub budget_tokens: u64,
+    /// Tokens to keep free; capped to a quarter of the budget.
+    pub reserve_tokens: u64,
+}
+
+/// The same check on exact counts.
+///
+/// - `results`: the tool results among the messages, as JSON. Looked at only where the request does not fit.
+#[must_use]
+pub fn pressure_of(counted: &Counted, results: &mut dyn Iterator<Item = &str>) -> Pressure {
+    let messages = counted.message_tokens.iter();
+    let messages = messages.map(|tokens| tokens.saturating_add(PER_MESSAGE));
+    let sum = messages.fold(
+        counted.system_tokens.saturating_add(counted.schema_tokens),
+        u64::saturating_add,
+    );
+    let mut found = budgeted(
+        with_margin(sum),
+        counted.budget_tokens,
+        counted.reserve_tokens,
+    );
+    if found.overflow_tokens > 0 {
+        let results: Vec<Message> = results
+            .filter_map(|json| Message::from_json(json).ok())
+            .collect();
+        found.reducible_units = reducible(&results, counted.budget_tokens);
+        found.route = route(found.overflow_tokens, found.reducible_units);
+    }
+    found
+}
+
+/// What an estimate is held against. Nothing is known of tool results yet.
+fn budgeted(estimated_tokens: u64, budget_tokens: u64, reserve_tokens: u64) -> Pressure {
+    let effective_reserve_tokens = reserve_tokens.min(budget_tokens / 4);
+    let prompt_budget_tokens = (budget_tokens - effective_reserve_tokens).max(1);
+    let overflow_tokens = estimated_tokens.saturating_sub(prompt_budget_tokens);
+    Pressure {
+        route: route(overflow_tokens, 0),
+        estimated_tokens,
+        prompt_budget_tokens,
+        effective_reserve_tokens,
+        overflow_tokens,
+        reducible_units: 0,
+    }
+}
+
 /// A request as the check sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct PressureInput<'a> {
@@ -65,8 +134,6 @@ pub struct Pressure {
 /// Estimates a request, on the high side, and says what would make it fit.
 #[must_use]
 pub fn pressure(input: &PressureInput<'_>) -> Pressure {
-    let effective_reserve_tokens = input.reserve_tokens.min(input.budget_tokens / 4);
-    let prompt_budget_tokens = (input.budget_tokens - effective_reserve_tokens).max(1);
     let system = match input.system_prompt.trim() {
         "" => 0,
         _ => PER_MESSAGE + estimate_text(input.system_prompt),
@@ -77,15 +144,12 @@ pub fn pressure(input: &PressureInput<'_>) -> Pressure {
         u64::saturating_add,
     );
     let estimated_tokens = with_margin(sum).saturating_add(input.tool_schema_tokens);
-    let overflow_tokens = estimated_tokens.saturating_sub(prompt_budget_tokens);
+    let found = budgeted(estimated_tokens, input.budget_tokens, input.reserve_tokens);
     let reducible_units = reducible(input.messages, input.budget_tokens);
     Pressure {
-        route: route(overflow_tokens, reducible_units),
-        estimated_tokens,
-        prompt_budget_tokens,
-        effective_reserve_tokens,
-        overflow_tokens,
+        route: route(found.overflow_tokens, reducible_units),
         reducible_units,
+        ..found
     }
 }
 
@@ -135,13 +199,19 @@ fn json_tokens(units: usize) -> u64 {
     (units as u64).div_ceil(3)
 }
 
-fn reducible(messages: &[Message], window: u64) -> u64 {
-    let cap = RESULT_UNITS
+/// Characters of one tool result that a request with this window may hold.
+#[must_use]
+pub fn result_limit_units(window: u64) -> u64 {
+    RESULT_UNITS
         .iter()
         .rev()
         .find(|(from, _)| window >= *from)
         .map_or(0, |(_, units)| *units)
-        .min(window.saturating_mul(RESULT_SHARE_PERCENT * UNITS_PER_TOKEN) / 100);
+        .min(window.saturating_mul(RESULT_SHARE_PERCENT * UNITS_PER_TOKEN) / 100)
+}
+
+fn reducible(messages: &[Message], window: u64) -> u64 {
+    let cap = result_limit_units(window);
     let together = (4 * cap).max(window.saturating_mul(UNITS_PER_TOKEN) / 2);
     let sizes = messages
         .iter()

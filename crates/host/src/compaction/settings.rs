@@ -47,6 +47,27 @@ impl CompactionSettings {
     }
 }
 
+/// When to compact, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompactionPolicy {
+    /// Whether the host compacts without being asked by a person. Case L-17.
+    pub automatic: bool,
+    /// Bytes of the active transcript from which on it is compacted; 0 for any size.
+    pub max_active_bytes: u64,
+    /// How.
+    pub settings: CompactionSettings,
+}
+
+impl Default for CompactionPolicy {
+    fn default() -> Self {
+        Self {
+            automatic: true,
+            max_active_bytes: 0,
+            settings: CompactionSettings::default(),
+        }
+    }
+}
+
 /// Why a compaction is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {

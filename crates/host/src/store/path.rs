@@ -107,6 +107,23 @@ impl Store {
         Ok(entries.iter().filter_map(PathEntry::held).collect())
     }
 
+    /// Bytes of the rows that a model may still see.
+    pub(crate) fn visible_bytes(&self, session: &Session) -> Result<u64, StoreError> {
+        let start = self.context_start(session, session.path_length)?;
+        let bytes: i64 = self
+            .connection
+            .prepare_cached(
+                "SELECT coalesce(sum(length(CAST(e.row AS BLOB))), 0) FROM active_path a \
+                 JOIN entries e ON e.session_id = a.session_id AND e.seq = a.seq \
+                 WHERE a.session_id = ?1 AND a.position >= ?2",
+            )
+            .and_then(|mut statement| {
+                statement.query_row(params![session.id, start], |row| row.get(0))
+            })
+            .map_err(|error| self.attempt("read").sql(error))?;
+        Ok(u64::try_from(bytes).unwrap_or(0))
+    }
+
     /// The entries at some positions of the active path.
     pub(crate) fn path_between(
         &self,

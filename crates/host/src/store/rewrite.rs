@@ -33,6 +33,22 @@ pub(crate) struct RewriteRequest {
     allowed_rewrite_suffix_entry_ids: Option<HashSet<String>>,
 }
 
+impl RewriteRequest {
+    /// Replaces entries, given with their new messages as JSON. A text that is no JSON is left out.
+    pub(crate) fn replacing<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let replacements = entries.filter_map(|(entry_id, json)| {
+            Some(Replacement {
+                entry_id: entry_id.to_owned(),
+                message: RawValue::from_string(json.to_owned()).ok()?,
+            })
+        });
+        Self {
+            replacements: replacements.collect(),
+            allowed_rewrite_suffix_entry_ids: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Replacement {

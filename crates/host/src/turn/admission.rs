@@ -21,6 +21,8 @@ pub(super) struct Admitted<'h> {
     pub(super) has_messages: bool,
     /// The user entry; `None` for an announcement.
     pub(super) admission: Option<Anchor>,
+    /// Whether the host has put a summary behind the turn's first entry.
+    pub(super) was_folded: bool,
     pub(super) facts: ModelFacts,
 }
 
@@ -90,6 +92,7 @@ impl<'h> Turn<'h> {
             has_messages: self.session.message_count > 0,
             pending: vec![Held::made(Role::User, message.to_string())],
             admission: None,
+            was_folded: false,
             facts,
             turn: self,
         })
@@ -118,6 +121,7 @@ impl<'h> Turn<'h> {
             position: found.position,
             pending: vec![found.user],
             admission: Some(found.anchor),
+            was_folded: false,
             facts,
             turn: self,
         });

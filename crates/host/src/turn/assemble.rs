@@ -2,9 +2,11 @@
 
 use super::TurnError;
 use super::admission::Admitted;
+use super::compaction::folded_before;
 use super::open::{degraded, quarantined};
 use super::record::{ContextSizes, Substitution};
 use crate::check::{Answer, Checked, check};
+use crate::compaction::threshold_tokens;
 use crate::desk::Visit;
 use crate::guard::Hook;
 use crate::history::{Held, History, sum};
@@ -13,11 +15,8 @@ use crate::store::StoreError;
 use crate::tokens::TokenCounter;
 use openclaw_interface::Message;
 use openclaw_interface::hosting::AssemblyView;
-use openclaw_interface::model::AssembleParams;
+use openclaw_interface::model::{AssembleParams, PromptAuthority};
 use std::sync::Arc;
-
-/// Tokens kept free for the answer, where the window allows it.
-const RESERVE_TOKENS: u64 = 20_000;
 
 /// A turn with what the model gets.
 pub(super) struct Assembled<'h> {
@@ -39,7 +38,7 @@ impl<'h> Admitted<'h> {
         self.turn.record.history_mends = history.mends();
         self.prepare_engine()?;
         let params = self.assemble_params(budget_tokens, tools);
-        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
+        let (checked, may_overflow) = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
             history_messages: history.messages().len(),
             history_tokens: sum(history.messages()),
@@ -54,6 +53,8 @@ impl<'h> Admitted<'h> {
             .request
             .system_prompt
             .with_addition(checked.addition.as_deref());
+        let sizes = (&*system_prompt, schema_tokens(tools));
+        self.precheck(history.messages(), &checked.messages, may_overflow, sizes);
         Ok(Assembled {
             system_prompt,
             view: checked.messages,
@@ -65,20 +66,11 @@ impl<'h> Admitted<'h> {
     ///
     /// Source: context engine contract, "assemble"; compaction, "Prompt check".
     fn history_budget(&mut self, tools: &[ToolSpec]) -> u64 {
-        let window = self.facts.budget_tokens;
-        let usable = window.saturating_sub(RESERVE_TOKENS.min(window / 4)).max(1);
+        let usable = threshold_tokens(self.facts.budget_tokens, 0, None).max(1);
         let prompt = &self.turn.request.system_prompt;
-        let schemas: u64 = tools
-            .iter()
-            .map(|tool| {
-                TokenCounter.text(&format!(
-                    "{} {} {}",
-                    tool.name, tool.description, tool.parameters
-                ))
-            })
-            .sum();
-        let fixed =
-            TokenCounter.text(&prompt.stable) + TokenCounter.text(&prompt.dynamic) + schemas;
+        let fixed = TokenCounter.text(&prompt.stable)
+            + TokenCounter.text(&prompt.dynamic)
+            + schema_tokens(tools);
         let fixed = fixed.saturating_add(sum(&self.pending));
         // The factor covers what providers add around each part.
         let fixed = fixed.saturating_mul(12).div_ceil(10);
@@ -93,6 +85,11 @@ impl<'h> Admitted<'h> {
     /// The history before the turn. Reads what is new.
     fn history(&self) -> Result<Arc<History>, StoreError> {
         let (host, session) = (self.turn.host, &self.turn.session);
+        if self.was_folded
+            && let Some(history) = folded_before(&host.store(), session, self.position)?
+        {
+            return Ok(Arc::new(history));
+        }
         host.histories()
             .before(&host.store(), session, self.position)
     }
@@ -148,7 +145,7 @@ impl<'h> Admitted<'h> {
             .saturating_sub(sum(&self.pending))
             .max(1);
         let params = self.assemble_params(self.facts.budget_tokens, tools);
-        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
+        let (checked, _) = self.assembly(history.messages(), budget_tokens, &params)?;
         self.turn.record.mends.extend(checked.mends);
         *view = checked.messages;
         Ok(())
@@ -163,21 +160,27 @@ impl<'h> Admitted<'h> {
         }
     }
 
-    /// The engine's answer, checked; the built-in engine's when that fails.
+    /// The engine's answer, checked, and whether the history may be too large although it fits; the built-in engine's when
+    /// that fails.
     fn assembly(
         &mut self,
         history: &[Held],
         budget_tokens: u64,
         params: &AssembleParams,
-    ) -> Result<Checked, TurnError> {
+    ) -> Result<(Checked, bool), TurnError> {
         let visit = self.visit();
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
             let engine = &mut self.turn.engine;
-            let read = |view: AssemblyView<'_>| check(&Answer::of(view), history, budget_tokens);
+            let read = |view: AssemblyView<'_>| {
+                let authority = view.extra().ok().and_then(|extra| extra.prompt_authority);
+                let may_overflow = authority == Some(PromptAuthority::PreassemblyMayOverflow);
+                let checked = check(&Answer::of(view), history, budget_tokens)?;
+                Ok((checked, may_overflow))
+            };
             let answer = engine.assemble(&views, Some(budget_tokens), params, visit.clone(), read);
             let failure = match answer {
-                Hook::Done(checked) => return Ok(checked),
+                Hook::Done(answered) => return Ok(answered),
                 Hook::Absent(error) => quarantined(engine.reject("assemble", error.message)),
                 Hook::Cancelled => return Err(self.turn.give_up(TurnError::Cancelled)),
                 Hook::Failed(record) => quarantined(record),
@@ -194,4 +197,12 @@ impl<'h> Admitted<'h> {
                 .map_err(|error| self.turn.give_up(error))?;
         }
     }
+}
+
+/// Tokens of what a model is told of its tools.
+pub(super) fn schema_tokens(tools: &[ToolSpec]) -> u64 {
+    let texts = tools
+        .iter()
+        .map(|tool| format!("{} {} {}", tool.name, tool.description, tool.parameters));
+    texts.map(|text| TokenCounter.text(&text)).sum()
 }

@@ -4,7 +4,7 @@ use super::TurnError;
 use super::admission::Admitted;
 use super::answer::Failed;
 use super::event::{Retry, TurnEvent};
-use super::overflow::Overflows;
+use super::overflow::{Overflows, Timeouts};
 use super::params::ModelFacts;
 use super::record::FailedAttempt;
 use super::retry::{Retries, reason_code};
@@ -18,6 +18,7 @@ pub(super) struct Course<'m> {
     models: Candidates<'m>,
     retries: Retries,
     overflows: Overflows,
+    timeouts: Timeouts,
     fallback_reason: Option<ReasonCode>,
 }
 
@@ -27,6 +28,7 @@ impl<'m> Course<'m> {
             models,
             retries: Retries::default(),
             overflows: Overflows::default(),
+            timeouts: Timeouts::default(),
             fallback_reason: None,
         }
     }
@@ -69,11 +71,19 @@ impl<'m> Course<'m> {
         let attempts = &mut turn.turn.record.failed_attempts;
         attempts.push(FailedAttempt::new(&error));
         if error.kind == ModelErrorKind::ContextOverflow {
-            let engine_id = turn.turn.engine.id().to_owned();
-            on_event(TurnEvent::Compacting {
-                engine_id: &engine_id,
-            });
-            return self.overflows.recover(turn, error, request_tokens);
+            say_compacting(&turn, on_event);
+            let model = self.models.model();
+            let recovered = self.overflows.recover(turn, error, request_tokens, model);
+            return recovered.inspect(|turn| say_compacted(turn, on_event));
+        }
+        if error.kind == ModelErrorKind::Timeout && self.timeouts.may_compact(&turn, request_tokens)
+        {
+            say_compacting(&turn, on_event);
+            let model = self.models.model();
+            if self.timeouts.compact(&mut turn, request_tokens, model)? {
+                say_compacted(&turn, on_event);
+                return Ok(turn);
+            }
         }
         let ambient = turn.turn.host.ambient().clone();
         let again = self.retries.next(&error, ambient.now_ms());
@@ -105,5 +115,18 @@ impl<'m> Course<'m> {
         }
         turn.turn.go_on()?;
         Ok(turn)
+    }
+}
+
+fn say_compacting(turn: &Admitted<'_>, on_event: &mut dyn FnMut(TurnEvent<'_>)) {
+    on_event(TurnEvent::Compacting {
+        engine_id: turn.turn.engine.id(),
+    });
+}
+
+fn say_compacted(turn: &Admitted<'_>, on_event: &mut dyn FnMut(TurnEvent<'_>)) {
+    let last = turn.turn.record.compactions.last();
+    if let Some(record) = last.filter(|record| record.compacted) {
+        on_event(TurnEvent::Compacted(record));
     }
 }

@@ -26,6 +26,12 @@ pub enum TurnError {
         /// Why it was not made smaller.
         reason: String,
     },
+    /// The next request would be too large, and could not be made smaller. The user's message is not stored.
+    #[error("Preflight compaction required but failed: {reason}")]
+    Preflight {
+        /// Why not.
+        reason: String,
+    },
     /// An engine compacted and named a successor that cannot be one. The session stays where it is.
     #[error("engine `{engine_id}` named a successor session that cannot be one: {reason}")]
     Successor {
@@ -96,7 +102,10 @@ impl TurnError {
             }
             .to_owned(),
             Self::Overflow { .. } => {
-                "send less at once, start a new session with another --session-key, or use a model with a larger window".into()
+                "the history is kept as it is; send less at once, start a new session with another --session-key, or use a model with a larger window".into()
+            }
+            Self::Preflight { .. } => {
+                "the history is kept as it is; send the message again, or compact by hand with `openclaw sessions compact`".into()
             }
             Self::Successor { .. } => {
                 "mend the engine, or select another: `plugins.slots.contextEngine` in openclaw.json".into()

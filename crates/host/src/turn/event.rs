@@ -1,5 +1,6 @@
 //! What a caller hears while a turn runs.
 
+use super::record::CompactionRecord;
 use crate::model::ModelInfo;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ pub enum TurnEvent<'a> {
         /// The engine.
         engine_id: &'a str,
     },
+    /// The context is smaller now.
+    Compacted(&'a CompactionRecord),
 }
 
 /// A request that came to nothing and is made again.

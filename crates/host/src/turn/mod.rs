@@ -21,10 +21,13 @@ mod open;
 mod overflow;
 mod params;
 mod place;
+mod precheck;
+mod preflight;
 mod prompt;
 mod record;
 mod request;
 mod retry;
+mod truncation;
 
 pub use advance::Recommit;
 pub(crate) use advance::recommit;
@@ -37,8 +40,8 @@ pub(crate) use params::committed_facts;
 pub(crate) use place::commit_params;
 pub use prompt::SystemPrompt;
 pub use record::{
-    Asked, CommitOutcome, CompactionRecord, ContextSizes, FailedAttempt, HookTiming, ModelUse,
-    RecoveredCommit, Scope, Served, Substitution, TurnRecord,
+    Asked, CommitOutcome, CompactionRecord, ContextBudgetStatus, ContextSizes, FailedAttempt,
+    HookTiming, ModelUse, RecoveredCommit, Scope, Served, Substitution, TurnRecord,
 };
 pub use request::{TurnKind, TurnRequest};
 
@@ -71,7 +74,16 @@ pub(crate) fn run(
     let lane = host.enter(&request.session_key)?;
     let mut course = Course::new(models);
     let facts = course.facts(request.context_tokens);
-    let turn = open::open(host, request, course.hosts())?;
+    let compactions = preflight::compact_ahead(
+        host,
+        &request,
+        &facts,
+        tools.specs(),
+        course.model(),
+        on_event,
+    )?;
+    let mut turn = open::open(host, request, course.hosts())?;
+    turn.0.record.compactions = compactions;
     let mut turn = match turn.admit(facts)? {
         Admission::Admitted(turn) => turn,
         Admission::Answered(outcome) => return Ok(*outcome),

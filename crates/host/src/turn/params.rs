@@ -114,19 +114,21 @@ impl Turn<'_> {
         }
     }
 
-    /// Parameters of `compact` after a model said that the context is too large.
+    /// Parameters of `compact` after a model said that the context is too large, or gave no answer in time.
     ///
+    /// - `trigger`: the word for it.
     /// - `attempt`: from 1.
     pub(super) fn overflow_params(
         &self,
         facts: &ModelFacts,
+        trigger: &str,
         current_tokens: u64,
         (attempt, max_attempts): (u32, u32),
     ) -> CompactParams {
         let mut context = self.surroundings(facts);
         // In-turn recovery is told the target by its parameter alone.
         context.remove("sessionTarget");
-        context.insert("trigger".into(), "overflow".into());
+        context.insert("trigger".into(), trigger.into());
         context.insert("attempt".into(), attempt.into());
         context.insert("maxAttempts".into(), max_attempts.into());
         context.insert("currentTokenCount".into(), current_tokens.into());

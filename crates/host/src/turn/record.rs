@@ -1,7 +1,6 @@
 //! What happened in a turn: who was asked, who served, what was mended and why.
 
 use crate::model::{ModelError, Usage};
-use openclaw_interface::model::CompactResult;
 use serde::{Deserialize, Serialize};
 
 /// What happened in a turn. Kept in the store and shown by `--json`.
@@ -30,6 +29,9 @@ pub struct TurnRecord {
     pub mends: Vec<String>,
     /// Sizes.
     pub context: ContextSizes,
+    /// How the prompt compared with its budget before it was sent; absent for an engine that owns compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_budget: Option<ContextBudgetStatus>,
     /// Commits of earlier turns delivered before this one.
     pub recovered_commits: Vec<RecoveredCommit>,
     /// What became of this turn's commit.
@@ -128,6 +130,30 @@ impl ContextSizes {
     }
 }
 
+/// How a prompt compared with its budget before it was sent. It blocks nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContextBudgetStatus {
+    /// What would make it fit: `fits`, `compact_only`, `truncate_tool_results_only`, `compact_then_truncate`.
+    pub route: String,
+    /// An estimate on the high side.
+    pub estimated_prompt_tokens: u64,
+    /// What prompt and answer may take together.
+    pub context_token_budget: u64,
+    /// What the estimate is held against.
+    pub prompt_budget_tokens: u64,
+    /// Tokens kept free.
+    pub reserve_tokens: u64,
+    /// By how much the estimate is too large.
+    pub overflow_tokens: u64,
+    /// UTF-16 units that shorter tool results would free.
+    pub tool_result_reducible_chars: u64,
+    /// Messages of the prompt.
+    pub message_count: usize,
+    /// Messages it would have without the engine.
+    pub unwindowed_message_count: usize,
+}
+
 /// A commit of an earlier turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -215,7 +241,7 @@ impl FailedAttempt {
     }
 }
 
-/// A compaction in mid-turn.
+/// An answer to the request to make the context smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionRecord {
@@ -226,16 +252,21 @@ pub struct CompactionRecord {
     /// What the engine says about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-impl CompactionRecord {
-    pub(super) fn new(engine_id: &str, result: &CompactResult) -> Self {
-        Self {
-            engine_id: engine_id.to_owned(),
-            compacted: result.compacted,
-            reason: result.reason.clone(),
-        }
-    }
+    /// Why it was asked: `overflow`, `budget`, `timeout_recovery`, or `manual`.
+    #[serde(default)]
+    pub trigger: String,
+    /// Tokens before, as the engine counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// Tokens after, as the engine counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
+    /// How long it took.
+    #[serde(default)]
+    pub elapsed_ms: u64,
+    /// Who wrote the summary, where the host did: a model as `provider/id`, or `extractive` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summariser: Option<String>,
 }
 
 /// A call into an engine.

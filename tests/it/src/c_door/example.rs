@@ -142,6 +142,7 @@ fn host_with(home: &Home, plugin: PluginSource) -> Host {
         lane_wait: std::time::Duration::ZERO,
         handover_wait: std::time::Duration::ZERO,
         leaked_generations: 32,
+        compaction: openclaw_host::compaction::CompactionPolicy::default(),
         ambient: home.ambient(),
     })
     .unwrap()

@@ -102,11 +102,11 @@ fn overflow_that_nothing_makes_smaller_fails_with_advice() {
 }
 
 #[test]
-fn built_in_engine_says_that_it_cannot_compact() {
+fn built_in_engine_says_that_there_is_nothing_to_compact() {
     let host = Home::new().host();
     let mut model = ScriptedModel::new(9_000, [Err(OVERFLOW)]);
     let error = turn(&host, "hello", None, &mut model).unwrap_err();
-    assert!(error.to_string().contains("cannot compact yet"), "{error}");
+    assert!(error.to_string().contains("nothing to compact"), "{error}");
 }
 
 /// Three compactions in a row at most, and anew once the model has answered.
@@ -228,7 +228,9 @@ fn successor_that_cannot_be_one_changes_nothing() {
             support::import(&mut host.store(), "taken", lines, None);
         }
         let before = session_id(&host);
-        let error = host.compact(&by_hand()).unwrap_err();
+        let error = host
+            .compact(&by_hand(), &mut ScriptedModel::done())
+            .unwrap_err();
         assert!(!error.to_string().is_empty());
         assert_eq!(session_id(&host), before, "{compaction}");
         assert_eq!(
@@ -255,7 +257,9 @@ fn by_hand() -> CompactRequest {
 fn compaction_by_hand_is_forced_maintained_and_follows_the_successor() {
     let home = with_history(&successor(&json!({ "sessionId": "s-next" })), &json!(null));
     let host = home.host();
-    let outcome = host.compact(&by_hand()).unwrap();
+    let outcome = host
+        .compact(&by_hand(), &mut ScriptedModel::done())
+        .unwrap();
     assert!(outcome.compacted);
     assert_eq!(
         (outcome.engine_id.as_str(), outcome.session_id.as_str()),
@@ -277,16 +281,21 @@ fn compaction_by_hand_is_forced_maintained_and_follows_the_successor() {
 fn engine_that_fails_to_compact_by_hand_is_set_aside() {
     let home = with_history(&json!("fail"), &json!(null));
     let host = home.host();
-    let error = host.compact(&by_hand()).unwrap_err();
+    let error = host
+        .compact(&by_hand(), &mut ScriptedModel::done())
+        .unwrap_err();
     assert!(
         error.to_string().contains("recorder fails in compact"),
         "{error}"
     );
-    let second = host.compact(&by_hand()).unwrap();
+    let second = host
+        .compact(&by_hand(), &mut ScriptedModel::done())
+        .unwrap();
     assert_eq!(
         (second.engine_id.as_str(), second.compacted),
         ("legacy", false)
     );
-    assert!(second.reason.unwrap().contains("cannot compact yet"));
+    assert!(second.is_skipped);
+    assert!(second.reason.unwrap().contains("nothing to"));
     assert_eq!(home.calls_of("factory").len(), 1);
 }

@@ -121,6 +121,7 @@ fn one_turn_in_a_child() {
         lane_wait: Duration::from_secs(20),
         handover_wait: Duration::ZERO,
         leaked_generations: 1,
+        compaction: openclaw_host::compaction::CompactionPolicy::default(),
         ambient: ambient(),
     })
     .expect("the store opens");

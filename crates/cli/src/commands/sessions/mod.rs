@@ -1,14 +1,14 @@
-//! `openclaw sessions`: import, list, export, repair, recommit.
+//! `openclaw sessions`: import, list, export, repair, recommit, compact.
 
 mod export;
 mod import;
 mod repair;
 
-use crate::args::{SessionsArgs, SessionsCommand};
+use crate::args::{CompactArgs, SessionsArgs, SessionsCommand};
 use crate::context::{AGENT_ID, Context};
 use crate::error::CliError;
 use crate::output::Output;
-use crate::turns::open_host;
+use crate::turns::{Turns, compaction_document, open_host};
 use openclaw_host::{HostSettings, Store};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -26,6 +26,7 @@ pub(crate) fn run(
         SessionsCommand::Export(args) => export::run(context, args, output),
         SessionsCommand::Repair => repair::run(context, output),
         SessionsCommand::Recommit(args) => recommit(context, &args.session, output),
+        SessionsCommand::Compact(args) => compact(context, args, output),
     }
 }
 
@@ -89,5 +90,16 @@ fn recommit(context: &Context, name: &str, output: &mut Output) -> Result<ExitCo
         "duplicates": result.duplicates,
         "changed": result.changed,
     }));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compact(
+    context: &Context,
+    args: &CompactArgs,
+    output: &mut Output,
+) -> Result<ExitCode, CliError> {
+    let mut turns = Turns::open(context, args.model.as_deref(), output)?;
+    let outcome = turns.compact(&args.session, args.instructions.as_deref(), output)?;
+    output.document(&compaction_document(&outcome));
     Ok(ExitCode::SUCCESS)
 }

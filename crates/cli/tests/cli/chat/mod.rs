@@ -52,3 +52,24 @@ fn line_that_cannot_be_sent_is_told_and_the_chat_goes_on() {
     let sessions: Value = serde_json::from_str(&list.stdout).unwrap();
     assert_eq!(sessions["sessions"][0]["messages"], 2, "{list:?}");
 }
+
+#[test]
+fn session_is_compacted_between_two_lines() {
+    let home = Home::new();
+    let long = "The pump starts before the valve opens. ".repeat(40);
+    let input = format!("{long}\n{long}\n{long}\n/compact the valve\nand now?\n");
+    let ran = chat(&home, &["--json"], input.as_bytes());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[3]["compacted"], true, "{ran:?}");
+    assert_eq!(lines[3]["summariser"], "extractive");
+    let after = &lines[4]["turn"]["context"]["historyMessages"];
+    assert!(after.as_u64() < Some(6), "{after}");
+    let ran = chat(&home, &[], b"/compact\n/compact\n");
+    assert_eq!(ran.code, 0, "nothing to do is no failure: {ran:?}");
+    ran.shows(&["compaction skipped"]);
+}

@@ -88,6 +88,7 @@ impl Home {
             lane_wait: Duration::ZERO,
             handover_wait: Duration::ZERO,
             leaked_generations: 1,
+            compaction: crate::compaction::CompactionPolicy::default(),
             ambient: Ambient::new(
                 || 0,
                 move || format!("id-{}", ids.fetch_add(1, Ordering::Relaxed)),
