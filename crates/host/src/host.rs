@@ -9,6 +9,7 @@ use crate::probe::ProbeCache;
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
 use crate::reload::{ReloadError, Reloaded};
+use crate::sent::Sent;
 use crate::services::Transcripts;
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
@@ -81,6 +82,7 @@ pub struct Host {
     probes: ProbeCache,
     lanes: Lanes,
     histories: Histories,
+    sent: Sent,
 }
 
 /// What the histories of all sessions together may take in memory.
@@ -121,6 +123,7 @@ impl Host {
             probes,
             lanes,
             histories: Histories::new(HISTORY_LIMIT_BYTES),
+            sent: Sent::default(),
         })
     }
 
@@ -233,6 +236,10 @@ impl Host {
 
     pub(crate) fn histories(&self) -> &Histories {
         &self.histories
+    }
+
+    pub(crate) fn sent(&self) -> &Sent {
+        &self.sent
     }
 
     pub(crate) fn ambient(&self) -> &Ambient {

@@ -12,6 +12,7 @@ mod images;
 mod inter_session;
 #[cfg(test)]
 mod laws;
+mod lead;
 mod limit;
 mod limit_key;
 mod linked;
@@ -30,11 +31,13 @@ use crate::message::Message;
 use crate::repair::{Mend, Piece, pair_with};
 
 pub use boundary::{Target, for_request};
+pub use lead::ReplayLead;
 pub use limit::TurnLimit;
 pub use limit_key::turn_limit;
 pub use policy::{CallIds, NativeIds, Policy, Reasoning, Signatures};
 
 use draft::Draft;
+use std::sync::Arc;
 
 /// What to replay for.
 #[derive(Clone, Debug, Default)]
@@ -58,8 +61,21 @@ pub struct Replay<'a> {
 pub struct Replayed {
     /// The messages, in order.
     pub pieces: Vec<Piece>,
+    /// Where each of them stems from.
+    pub sources: Vec<Source>,
     /// What the repair of pairs did, by the messages given.
     pub mends: Vec<Mend>,
+}
+
+/// Where a message of a replayed history stems from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// The message given; the last of them when it is several in one; `None` when it was added.
+    pub message: Option<usize>,
+    /// Whether it is several in one.
+    pub is_joined: bool,
+    /// Whether it was carried over a reset.
+    pub is_prelude: bool,
 }
 
 /// Makes a history fit for a provider: sanitize, validate, drop idle heartbeats, limit. What is excluded from context is
@@ -75,7 +91,26 @@ pub struct Replayed {
 /// Source: legacy engine, "Order of the pipeline".
 #[must_use]
 pub fn replay(messages: &[Message], replay: &Replay<'_>) -> Replayed {
-    let mut draft = Draft::of(messages, replay.prelude);
+    replay_behind(&Arc::new(ReplayLead::new(&replay.policy)), messages, replay)
+}
+
+/// [`replay`] for the rest of a history. What stands before it has been replayed with the same policy and without a limit,
+/// and its messages are in `lead`.
+///
+/// With the parts before and behind a user's message, replaying the whole gives what replaying the two gives, as long as
+/// the following holds; who cuts a history has to make sure of it.
+///
+/// - What comes out of the rest begins with that user's message, neither joined nor left out; what comes out before it
+///   does not end with a user's.
+/// - There is no compaction summary in the rest, and an assistant's message comes out of it.
+/// - No pair had to be repaired on either side.
+#[must_use]
+pub fn replay_behind(
+    lead: &Arc<ReplayLead>,
+    messages: &[Message],
+    replay: &Replay<'_>,
+) -> Replayed {
+    let mut draft = Draft::behind(lead, messages, replay.prelude);
     let mends = sanitize(&mut draft, replay);
     validate(&mut draft, &replay.policy);
     heartbeat::drop_acknowledged(&mut draft, replay.heartbeat_prompt);
@@ -83,6 +118,7 @@ pub fn replay(messages: &[Message], replay: &Replay<'_>) -> Replayed {
     // What was taken out may have stood between two turns of one role, or in front of an assistant's.
     validate(&mut draft, &replay.policy);
     Replayed {
+        sources: draft.sources(),
         pieces: draft.pieces(),
         mends,
     }
@@ -94,6 +130,7 @@ pub fn sanitize_history(messages: &[Message], replay: &Replay<'_>) -> Replayed {
     let mut draft = Draft::of(messages, replay.prelude);
     let mends = sanitize(&mut draft, replay);
     Replayed {
+        sources: draft.sources(),
         pieces: draft.pieces(),
         mends,
     }
@@ -107,6 +144,18 @@ pub fn normalize_history(messages: &[Message]) -> Vec<Piece> {
     let mut draft = Draft::of(messages, 0);
     normalize::normalize(&mut draft);
     draft.pieces()
+}
+
+/// Joins neighbours of a role where the policy wants it: a step of [`replay`], for lists made of replayed parts.
+#[must_use]
+pub fn join_turns(messages: &[Message], policy: &Policy) -> Replayed {
+    let mut draft = Draft::of(messages, 0);
+    validate(&mut draft, policy);
+    Replayed {
+        sources: draft.sources(),
+        pieces: draft.pieces(),
+        mends: Vec::new(),
+    }
 }
 
 /// Cuts a history by user turns: a step of [`replay`], for lists that are fit already.

@@ -7,14 +7,13 @@ use super::record::{ContextSizes, Substitution};
 use crate::check::{Answer, Checked, check};
 use crate::desk::Visit;
 use crate::guard::Hook;
-use crate::history::{Held, History, sum};
+use crate::history::{Held, Manner, Past, sum};
 use crate::model::ToolSpec;
 use crate::store::StoreError;
-use crate::tokens::TokenCounter;
+use crate::tokens::Vocabulary;
 use openclaw_interface::Message;
 use openclaw_interface::hosting::AssemblyView;
 use openclaw_interface::model::AssembleParams;
-use std::sync::Arc;
 
 /// Tokens kept free for the answer, where the window allows it.
 const RESERVE_TOKENS: u64 = 20_000;
@@ -24,6 +23,7 @@ pub(super) struct Assembled<'h> {
     pub(super) admitted: Box<Admitted<'h>>,
     /// The history as the model gets it.
     pub(super) view: Vec<Held>,
+    pub(super) past: Past,
     pub(super) system_prompt: String,
 }
 
@@ -34,15 +34,15 @@ impl<'h> Admitted<'h> {
         tools: &[ToolSpec],
     ) -> Result<Assembled<'h>, TurnError> {
         self.turn.go_on()?;
-        let history = self.history()?;
+        let past = self.past()?;
         let budget_tokens = self.history_budget(tools);
-        self.turn.record.history_mends = history.mends();
+        self.turn.record.history_mends = past.history.mends();
         self.prepare_engine()?;
         let params = self.assemble_params(budget_tokens, tools);
-        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
+        let checked = self.assembly(&past, budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
-            history_messages: history.messages().len(),
-            history_tokens: sum(history.messages()),
+            history_messages: past.fitted.messages().len(),
+            history_tokens: sum(past.fitted.messages()),
             budget_tokens,
             assembled_messages: checked.messages.len(),
             assembled_tokens: checked.tokens,
@@ -57,6 +57,7 @@ impl<'h> Admitted<'h> {
         Ok(Assembled {
             system_prompt,
             view: checked.messages,
+            past,
             admitted: self,
         })
     }
@@ -68,17 +69,17 @@ impl<'h> Admitted<'h> {
         let window = self.facts.budget_tokens;
         let usable = window.saturating_sub(RESERVE_TOKENS.min(window / 4)).max(1);
         let prompt = &self.turn.request.system_prompt;
+        let vocabulary = Vocabulary::of_model(&self.facts.model_id);
         let schemas: u64 = tools
             .iter()
             .map(|tool| {
-                TokenCounter.text(&format!(
+                vocabulary.text(&format!(
                     "{} {} {}",
                     tool.name, tool.description, tool.parameters
                 ))
             })
             .sum();
-        let fixed =
-            TokenCounter.text(&prompt.stable) + TokenCounter.text(&prompt.dynamic) + schemas;
+        let fixed = vocabulary.text(&prompt.stable) + vocabulary.text(&prompt.dynamic) + schemas;
         let fixed = fixed.saturating_add(sum(&self.pending));
         // The factor covers what providers add around each part.
         let fixed = fixed.saturating_mul(12).div_ceil(10);
@@ -90,11 +91,12 @@ impl<'h> Admitted<'h> {
         usable.saturating_sub(fixed).max(1)
     }
 
-    /// The history before the turn. Reads what is new.
-    fn history(&self) -> Result<Arc<History>, StoreError> {
+    /// The history before the turn, as the model that is asked takes it. Reads and replays what is new.
+    fn past(&self) -> Result<Past, StoreError> {
         let (host, session) = (self.turn.host, &self.turn.session);
+        let manner = self.turn.manner(&self.facts);
         host.histories()
-            .before(&host.store(), session, self.position)
+            .before(&host.store(), session, self.position, &manner)
     }
 
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
@@ -136,19 +138,19 @@ impl<'h> Admitted<'h> {
     pub(super) fn view_for_request(
         &mut self,
         view: &mut Vec<Held>,
+        past: &Past,
         tools: &[ToolSpec],
     ) -> Result<(), TurnError> {
         if !self.turn.engine.identity.owns_compaction {
             return Ok(());
         }
-        let history = self.history()?;
         let budget_tokens = self
             .facts
             .budget_tokens
             .saturating_sub(sum(&self.pending))
             .max(1);
         let params = self.assemble_params(self.facts.budget_tokens, tools);
-        let checked = self.assembly(history.messages(), budget_tokens, &params)?;
+        let checked = self.assembly(past, budget_tokens, &params)?;
         self.turn.record.mends.extend(checked.mends);
         *view = checked.messages;
         Ok(())
@@ -166,15 +168,18 @@ impl<'h> Admitted<'h> {
     /// The engine's answer, checked; the built-in engine's when that fails.
     fn assembly(
         &mut self,
-        history: &[Held],
+        past: &Past,
         budget_tokens: u64,
         params: &AssembleParams,
     ) -> Result<Checked, TurnError> {
         let visit = self.visit();
+        let history = past.fitted.messages();
+        let manner: &Manner = past.fitted.manner();
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
             let engine = &mut self.turn.engine;
-            let read = |view: AssemblyView<'_>| check(&Answer::of(view), history, budget_tokens);
+            let read =
+                |view: AssemblyView<'_>| check(&Answer::of(view), history, budget_tokens, manner);
             let answer = engine.assemble(&views, Some(budget_tokens), params, visit.clone(), read);
             let failure = match answer {
                 Hook::Done(checked) => return Ok(checked),

@@ -25,6 +25,7 @@ mod prompt;
 mod record;
 mod request;
 mod retry;
+mod view;
 
 pub use advance::Recommit;
 pub(crate) use advance::recommit;
@@ -41,6 +42,7 @@ pub use record::{
     RecoveredCommit, Scope, Served, Substitution, TurnRecord,
 };
 pub use request::{TurnKind, TurnRequest};
+pub use view::ViewSettings;
 
 use crate::Host;
 use crate::model::{Candidates, Tools};
