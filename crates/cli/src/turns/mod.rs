@@ -1,6 +1,7 @@
 //! Turns on behalf of a command: the host, the model, the prompt, and what is said about each turn.
 
 mod report;
+mod shown;
 mod surroundings;
 
 use crate::context::{AGENT_ID, Context};
@@ -11,6 +12,7 @@ use crate::output::Output;
 use crate::probing;
 use crate::rebuilds::Rebuilds;
 use openclaw_host::{Host, HostSettings, TurnEvent, TurnOutcome, TurnRequest};
+use shown::Shown;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +31,7 @@ pub(crate) struct Turns {
     host: Arc<Host>,
     chosen: Chosen,
     surroundings: Surroundings,
+    shown: Shown,
 }
 
 impl Drop for Turns {
@@ -55,6 +58,7 @@ impl Turns {
         let chosen = models::choose(context, model)?;
         let host = Arc::new(open_host(context, output)?);
         let surroundings = Surroundings::open(context, &workspace_dir(context)?, output)?;
+        let shown = Shown::read(&context.config()?.history_settings()?, output);
         for warning in &chosen.warnings {
             output.warning(warning);
         }
@@ -62,6 +66,7 @@ impl Turns {
             host,
             chosen,
             surroundings,
+            shown,
         })
     }
 
@@ -104,6 +109,7 @@ impl Turns {
             turn_id: said.turn_id,
             system_prompt,
             context_tokens: self.chosen.context_tokens,
+            view: self.shown.of_session(said.session_key),
             ..TurnRequest::default()
         };
         let models = self.chosen.candidates();
