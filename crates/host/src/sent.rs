@@ -111,6 +111,34 @@ impl Sent {
         }
     }
 
+    /// A history whose tool results count what they take in a request, where that is less than what is stored. The
+    /// messages are those given; `None` when all are sent whole.
+    pub(crate) fn sized(
+        &self,
+        messages: &[Held],
+        history: &History,
+        target: Target<'_>,
+    ) -> Option<Vec<Held>> {
+        let remembered = self.remembered(history, target);
+        if remembered.decisions.are_plain() && all_fit(messages, target.window_tokens) {
+            return None;
+        }
+        let budget = ResultBudget {
+            window_tokens: target.window_tokens,
+            pruning: None,
+            idle_ms: None,
+            reasoning_dropped: false,
+        };
+        let pruned = prune_tool_results(&parsed(messages), &remembered.decisions, budget);
+        let mut sized = messages.to_vec();
+        for (held, piece) in sized.iter_mut().zip(pruned.list.pieces) {
+            if let Piece::New { json, role } = piece {
+                held.tokens = target.manner.made(role, json).tokens;
+            }
+        }
+        Some(sized)
+    }
+
     /// Notes that a request which began at this time was answered.
     pub(crate) fn touch(&self, target: Target<'_>, began_ms: i64) {
         let mut kept = self.by_session.lock();
@@ -170,6 +198,17 @@ fn may_shrink(held: &Held) -> bool {
         Role::User => names_media(),
         _ => false,
     }
+}
+
+/// Whether results are sent whole if nothing was decided on them: a look at their bytes, of which a weighted char has half
+/// or more.
+fn all_fit(messages: &[Held], window_tokens: u64) -> bool {
+    let results = messages.iter().filter(|held| held.role == Role::ToolResult);
+    let mut units = results.map(|held| 2 * held.json.len() as u64);
+    let (one, all) = (16_000.min(window_tokens), 2 * window_tokens);
+    units
+        .try_fold(0_u64, |sum, units| (units <= one).then_some(sum + units))
+        .is_some_and(|sum| sum <= all)
 }
 
 fn parsed(messages: &[Held]) -> Vec<Message> {

@@ -52,6 +52,9 @@ pub struct Replay<'a> {
     pub tools: Option<&'a [&'a str]>,
     /// How the configured heartbeat prompt begins; `None` when none is configured.
     pub heartbeat_prompt: Option<&'a str>,
+    /// Whether the turn that the messages end with is over, because another one begins behind them: then nothing of it is
+    /// kept that would go with the next message.
+    pub is_over: bool,
     /// How many user turns are sent; `None` for all.
     pub limit: Option<TurnLimit>,
 }
@@ -176,9 +179,9 @@ fn sanitize(draft: &mut Draft, replay: &Replay<'_>) -> Vec<Mend> {
     draft.each(|_, message| signatures::drop_foreign(message, policy.signatures));
     if policy.signed_reasoning {
         signatures::drop_stale(draft);
-        signatures::drop_unsigned(draft);
+        signatures::drop_unsigned(draft, replay.is_over);
     }
-    reasoning::keep_only(draft, policy.reasoning);
+    reasoning::keep_only(draft, policy.reasoning, replay.is_over);
     if let Some(tools) = replay.tools {
         tools::drop_unknown(draft, tools);
     }

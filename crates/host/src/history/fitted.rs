@@ -26,6 +26,7 @@ impl Manner {
         Replay {
             policy: self.policy.clone(),
             prelude,
+            is_over: true,
             heartbeat_prompt: self.heartbeat_prompt.as_deref(),
             ..Replay::default()
         }
@@ -187,6 +188,7 @@ impl Fitted {
         };
         let replay = Replay {
             policy,
+            is_over: false,
             ..self.manner.replay(0)
         };
         let replayed = replay_behind(&self.lead, &parsed(&given), &replay);

@@ -95,6 +95,7 @@ fn replayed(history: &[Held], manner: &Manner, prelude: usize) -> Vec<String> {
         limit: manner.limit,
         heartbeat_prompt: manner.heartbeat_prompt.as_deref(),
         prelude,
+        is_over: true,
         ..Replay::default()
     };
     let pieces = replay(&parsed, &request).pieces.into_iter();

@@ -173,7 +173,8 @@ impl<'h> Admitted<'h> {
         params: &AssembleParams,
     ) -> Result<Checked, TurnError> {
         let visit = self.visit();
-        let history = past.fitted.messages();
+        let sized = self.sized(past);
+        let history = sized.as_deref().unwrap_or(past.fitted.messages());
         let manner: &Manner = past.fitted.manner();
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {

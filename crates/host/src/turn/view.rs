@@ -53,6 +53,12 @@ impl Admitted<'_> {
         Ok(request.messages)
     }
 
+    /// The history with the tokens that its messages take in a request, where they differ from those stored.
+    pub(super) fn sized(&self, past: &Past) -> Option<Vec<Held>> {
+        let sent = self.turn.host.sent();
+        sent.sized(past.fitted.messages(), &past.history, self.target(past))
+    }
+
     /// When a request begins, where that has to be known.
     pub(super) fn request_begins(&self, past: &Past) -> Option<i64> {
         let is_pruned = self.target(past).is_pruned();

@@ -96,8 +96,8 @@ pub(super) fn older_than_summary(
 }
 
 /// Drops reasoning without a usable signature. The newest assistant message is left alone while its turn goes on.
-pub(super) fn drop_unsigned(draft: &mut Draft) {
-    let going_on = going_on(draft.messages());
+pub(super) fn drop_unsigned(draft: &mut Draft, is_over: bool) {
+    let going_on = going_on(draft.messages()).filter(|_| !is_over);
     draft.each(|index, message| {
         if Some(index) == going_on {
             return Verdict::Keep;
@@ -203,18 +203,27 @@ mod tests {
             said(UNSIGNED, ""),
             r#"{"role":"assistant","content":[{"type":"text","text":"x"}]}"#,
         );
-        assert_eq!(run(drop_unsigned, &[&unsigned, user]), [plain, user]);
         assert_eq!(
-            run(drop_unsigned, &[&unsigned, result, user]),
+            run(|draft| drop_unsigned(draft, false), &[&unsigned, user]),
+            [plain, user]
+        );
+        assert_eq!(
+            run(
+                |draft| drop_unsigned(draft, false),
+                &[&unsigned, result, user]
+            ),
             [plain, result, user]
         );
         for going_on in [&[user, unsigned.as_str()][..], &[user, &unsigned, result]] {
-            assert_eq!(run(drop_unsigned, going_on), going_on);
+            assert_eq!(run(|draft| drop_unsigned(draft, false), going_on), going_on);
         }
         let signed = said(SIGNED, "");
         let opaque = said(r#"{"type":"redacted_thinking","data":"d"}"#, "");
         assert_eq!(
-            run(drop_unsigned, &[&signed, &opaque, user]),
+            run(
+                |draft| drop_unsigned(draft, false),
+                &[&signed, &opaque, user]
+            ),
             [&signed, &opaque, user]
         );
     }
