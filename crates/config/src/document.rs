@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::compaction::Compaction;
 use crate::error::{ConfigError, ConfigErrorKind, KeyFault};
+use crate::history::HistorySettings;
 use crate::key_path::KeyPath;
 use crate::models::{AgentDefaults, Models};
 use crate::plugins::Plugins;
@@ -169,6 +170,16 @@ impl Config {
     pub fn prompt_settings(&self) -> Result<PromptSettings, ConfigError> {
         self.refuse_include(&["agents", "defaults"])?;
         self.strict_view(PromptSettings::of)
+    }
+
+    /// How much of a history a model is shown.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Config::models`].
+    pub fn history_settings(&self) -> Result<HistorySettings, ConfigError> {
+        self.refuse_include(&["agents", "defaults"])?;
+        self.strict_view(HistorySettings::of)
     }
 
     /// How sessions are compacted.

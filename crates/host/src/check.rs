@@ -1,7 +1,6 @@
 //! The host does not believe engines: an assembled list is checked, repaired and cut before a model sees it.
 
-use crate::history::{Held, apply, sum};
-use crate::tokens::TokenCounter;
+use crate::history::{Held, Manner, apply, joined, made, sum};
 use openclaw_interface::Role;
 use openclaw_interface::abi::Pick;
 use openclaw_interface::hosting::AssemblyView;
@@ -41,6 +40,7 @@ impl<'a> Answer<'a> {
 ///
 /// - `input`: what the engine was given.
 /// - `budget_tokens`: what messages and addition may take; a list that takes more loses its oldest whole groups.
+/// - `manner`: what the model's provider takes. The input is of that manner; so is what comes out.
 ///
 /// # Errors
 ///
@@ -50,18 +50,21 @@ pub(crate) fn check(
     answer: &Answer<'_>,
     input: &[Held],
     budget_tokens: u64,
+    manner: &Manner,
 ) -> Result<Checked, String> {
-    let mut messages = picked(answer, input)?;
+    let mut messages = picked(answer, input, manner)?;
     let mut mends = Vec::new();
     if !keeps_groups_whole(answer.picks, input) {
-        repair(&mut messages, &mut mends)?;
+        repair(&mut messages, manner, &mut mends)?;
     }
-    let addition = fitting_addition(answer.addition, budget_tokens, &mut mends);
+    messages = joined(messages, manner);
+    let addition = fitting_addition(answer.addition, budget_tokens, manner, &mut mends);
     let addition_tokens = addition.as_ref().map_or(0, |(_, tokens)| *tokens);
     fit(
         &mut messages,
         input,
         budget_tokens.saturating_sub(addition_tokens),
+        manner,
         &mut mends,
     );
     let tokens = sum(&messages).saturating_add(addition_tokens);
@@ -73,12 +76,10 @@ pub(crate) fn check(
     })
 }
 
-fn picked(answer: &Answer<'_>, input: &[Held]) -> Result<Vec<Held>, String> {
-    let fresh: Vec<Held> = answer
-        .new_messages
-        .iter()
-        .enumerate()
-        .map(new_message)
+fn picked(answer: &Answer<'_>, input: &[Held], manner: &Manner) -> Result<Vec<Held>, String> {
+    let fresh = answer.new_messages.iter().enumerate();
+    let fresh: Vec<Held> = fresh
+        .map(|new| new_message(new, manner))
         .collect::<Result<_, _>>()?;
     let mut taken = vec![false; input.len()];
     let mut messages = Vec::with_capacity(answer.picks.len().min(input.len() + fresh.len()));
@@ -110,12 +111,12 @@ fn picked(answer: &Answer<'_>, input: &[Held]) -> Result<Vec<Held>, String> {
     Ok(messages)
 }
 
-fn new_message((index, json): (usize, &&str)) -> Result<Held, String> {
+fn new_message((index, json): (usize, &&str), manner: &Manner) -> Result<Held, String> {
     let message =
         Message::from_json(json).map_err(|error| format!("newMessages[{index}]: {error}"))?;
     match message.role() {
         Role::Other => Err(format!("newMessages[{index}] has a role that is not known")),
-        role => Ok(Held::made(role, *json)),
+        role => Ok(manner.made(role, *json)),
     }
 }
 
@@ -143,7 +144,12 @@ fn keeps_groups_whole(picks: &[Pick], input: &[Held]) -> bool {
     expected.is_none_or(|next| !is_result(next))
 }
 
-fn repair(messages: &mut Vec<Held>, mends: &mut Vec<String>) -> Result<(), String> {
+/// Mends pairs, and brings what the engine made into the provider's form.
+fn repair(
+    messages: &mut Vec<Held>,
+    manner: &Manner,
+    mends: &mut Vec<String>,
+) -> Result<(), String> {
     let parsed: Vec<Message> = messages
         .iter()
         .map(|message| Message::from_json(&message.json).map_err(|error| error.to_string()))
@@ -153,6 +159,7 @@ fn repair(messages: &mut Vec<Held>, mends: &mut Vec<String>) -> Result<(), Strin
     if !repaired.mends.is_empty() {
         *messages = apply(messages, repaired.pieces);
     }
+    *messages = made(std::mem::take(messages), manner);
     Ok(())
 }
 
@@ -160,10 +167,11 @@ fn repair(messages: &mut Vec<Held>, mends: &mut Vec<String>) -> Result<(), Strin
 fn fitting_addition(
     addition: Option<&str>,
     budget_tokens: u64,
+    manner: &Manner,
     mends: &mut Vec<String>,
 ) -> Option<(String, u64)> {
     let text = addition.filter(|text| !text.trim().is_empty())?;
-    let tokens = TokenCounter.text(text);
+    let tokens = manner.vocabulary.text(text);
     if tokens > budget_tokens {
         mends.push(format!(
             "the system prompt addition has {tokens} tokens for a budget of {budget_tokens}: it was left out"
@@ -175,25 +183,51 @@ fn fitting_addition(
 
 /// Drops the oldest whole groups until the rest fits; a group that does not fit alone goes first. When nothing is left of
 /// the engine's list, what fits of the history stands in.
-fn fit(messages: &mut Vec<Held>, input: &[Held], budget_tokens: u64, mends: &mut Vec<String>) {
+fn fit(
+    messages: &mut Vec<Held>,
+    input: &[Held],
+    budget_tokens: u64,
+    manner: &Manner,
+    mends: &mut Vec<String>,
+) {
     let total = sum(messages);
     if total <= budget_tokens {
         return;
     }
     let before = messages.len();
-    *messages = fitting(messages, budget_tokens, mends);
-    let left_out = before - messages.len();
+    *messages = fitting_and_joined(messages, budget_tokens, manner, mends);
+    let left_out = before.saturating_sub(messages.len());
     mends.push(format!(
         "{total} tokens for a budget of {budget_tokens}: {left_out} messages were left out"
     ));
     if messages.is_empty() {
-        *messages = fitting(input, budget_tokens, mends);
+        *messages = fitting_and_joined(input, budget_tokens, manner, mends);
         if !messages.is_empty() {
             mends.push(format!(
                 "nothing of the answer fits: the newest {} messages that fit stand in",
                 messages.len()
             ));
         }
+    }
+}
+
+/// What fits, in the provider's order. A message that this order asks for takes room too.
+fn fitting_and_joined(
+    messages: &[Held],
+    budget_tokens: u64,
+    manner: &Manner,
+    mends: &mut Vec<String>,
+) -> Vec<Held> {
+    let mut room = budget_tokens;
+    let mut kept = fitting(messages, room, mends);
+    loop {
+        let whole = joined(kept.clone(), manner);
+        let over = sum(&whole).saturating_sub(budget_tokens);
+        if over == 0 {
+            return whole;
+        }
+        room = sum(&kept).min(room).saturating_sub(over);
+        kept = fitting(&kept, room, &mut Vec::new());
     }
 }
 
@@ -233,7 +267,7 @@ mod tests {
             new_messages: assembly.new_messages.iter().map(String::as_str).collect(),
             addition: assembly.system_prompt_addition.as_deref(),
         };
-        super::check(&answer, input, budget_tokens)
+        super::check(&answer, input, budget_tokens, &Manner::default())
     }
 
     fn user(text: &str) -> Held {

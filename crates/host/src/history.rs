@@ -4,16 +4,23 @@
 //! again.
 
 mod cache;
+mod fitted;
+mod join;
+#[cfg(test)]
+mod laws;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cache::Histories;
+pub(crate) use cache::{Histories, Past};
+pub(crate) use fitted::{Fitted, Manner};
+pub(crate) use join::{joined, made};
 
 use crate::store::PathEntry;
 use crate::tokens::TokenCounter;
 use openclaw_interface::{Message as View, Role};
 use openclaw_transcript::{
-    ContextMessage, Lead, Mend, Message, Piece, Row, appended, context, pair_behind,
+    CACHE_TTL_ROW, ContextMessage, Lead, Mend, Message, Piece, Row, RowKind, appended, context,
+    pair_behind,
 };
 use std::sync::Arc;
 
@@ -72,6 +79,10 @@ pub(crate) struct History {
     settled: Settled,
     /// The messages behind, as stored: what comes next may change what becomes of them.
     tail: Tail,
+    /// How many of the first messages were carried over a reset.
+    prelude: usize,
+    /// The newest row with what was decided on tool results.
+    decisions: Option<Row>,
     size_bytes: usize,
 }
 
@@ -95,7 +106,10 @@ impl History {
     pub(crate) fn of_path(path: &[PathEntry]) -> Self {
         let rows: Vec<&Row> = path.iter().map(|entry| &entry.row).collect();
         let mut history = Self::default();
-        history.add(path, context(&rows).messages);
+        let messages = context(&rows).messages;
+        history.prelude = messages.iter().filter(|message| message.prelude).count();
+        history.decisions = decisions(&rows);
+        history.add(path, messages);
         history
     }
 
@@ -104,6 +118,7 @@ impl History {
         let rows: Vec<&Row> = behind.iter().map(|entry| &entry.row).collect();
         match appended(&rows) {
             Some(messages) => {
+                self.decisions = decisions(&rows).or(self.decisions.take());
                 self.add(behind, messages);
                 true
             }
@@ -114,6 +129,16 @@ impl History {
     /// Messages before the turn, oldest first, pairs intact.
     pub(crate) fn messages(&self) -> &[Held] {
         &self.messages
+    }
+
+    /// How many of the first messages were carried over a reset.
+    pub(crate) fn prelude(&self) -> usize {
+        self.prelude
+    }
+
+    /// The newest row with what was decided on tool results.
+    pub(crate) fn decisions(&self) -> Option<&Row> {
+        self.decisions.as_ref()
     }
 
     /// What had to be repaired to make it so, in words.
@@ -160,6 +185,15 @@ impl History {
         self.tail.held.drain(..repaired.settled);
         self.tail.parsed.drain(..repaired.settled);
     }
+}
+
+/// The newest row with decisions since the last reset.
+fn decisions(rows: &[&Row]) -> Option<Row> {
+    let since_reset = rows.iter().rev();
+    let mut since_reset =
+        since_reset.take_while(|row| !matches!(row.kind(), RowKind::Reset { .. }));
+    let is_one = |row: &&&Row| matches!(row.kind(), RowKind::Custom { custom_type } if custom_type == CACHE_TTL_ROW);
+    since_reset.find(is_one).map(|row| (*row).clone())
 }
 
 /// A message of the context with what the store knows of its entry.

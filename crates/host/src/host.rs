@@ -10,6 +10,7 @@ use crate::probe::ProbeCache;
 use crate::quarantine::Quarantine;
 use crate::registry::{PluginSource, Registry};
 use crate::reload::{ReloadError, Reloaded};
+use crate::sent::Sent;
 use crate::services::Transcripts;
 use crate::slot::Slot;
 use crate::store::{Store, StoreError};
@@ -87,6 +88,7 @@ pub struct Host {
     histories: Histories,
     /// Sessions that stayed large after a compaction, by id.
     byte_latches: Mutex<HashMap<String, ByteLatch>>,
+    sent: Sent,
 }
 
 /// What the histories of all sessions together may take in memory.
@@ -128,6 +130,7 @@ impl Host {
             lanes,
             histories: Histories::new(HISTORY_LIMIT_BYTES),
             byte_latches: Mutex::default(),
+            sent: Sent::default(),
         })
     }
 
@@ -246,6 +249,10 @@ impl Host {
 
     pub(crate) fn histories(&self) -> &Histories {
         &self.histories
+    }
+
+    pub(crate) fn sent(&self) -> &Sent {
+        &self.sent
     }
 
     pub(crate) fn ambient(&self) -> &Ambient {

@@ -37,6 +37,7 @@ mod quarantine;
 mod registry;
 mod reload;
 mod requirements;
+mod sent;
 mod services;
 mod slot;
 mod store;
@@ -53,6 +54,7 @@ pub use model::{
     ModelRequest, NoTools, Stop, ToolNote, ToolOutcome, ToolSpec, Tools, Usage,
 };
 pub use openclaw_loader::{Census, Trust};
+pub use openclaw_transcript::{Pruning, TurnLimit, turn_limit};
 pub use probe::{
     Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed, Refusal, Verdict, probe,
     run_probe_script,
@@ -73,5 +75,5 @@ pub use turn::{
     Asked, CommitOutcome, CompactOutcome, CompactRequest, CompactionRecord, ContextBudgetStatus,
     ContextSizes, FailedAttempt, HookTiming, ModelUse, Recommit, RecoveredCommit, Retry, Scope,
     Served, Substitution, SystemPrompt, TurnError, TurnEvent, TurnKind, TurnOutcome, TurnRecord,
-    TurnRequest,
+    TurnRequest, ViewSettings,
 };

@@ -81,8 +81,9 @@ pub use repair::{
     Lead, MISSING_RESULT, Mend, MendKind, Piece, Repaired, pair, pair_behind, pair_with,
 };
 pub use replay::{
-    CallIds, NativeIds, Policy, Reasoning, Replay, Replayed, Signatures, Target, TurnLimit,
-    for_request, limit_turns, normalize_history, replay, sanitize_history, turn_limit,
+    CallIds, NativeIds, Policy, Reasoning, Replay, ReplayLead, Replayed, Signatures, Source,
+    Target, TurnLimit, for_request, join_turns, limit_turns, normalize_history, replay,
+    replay_behind, sanitize_history, turn_limit,
 };
 pub use row::{Parent, Row, RowKind};
 pub use said::{

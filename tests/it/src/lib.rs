@@ -12,6 +12,7 @@ mod loading;
 mod panics;
 mod probes;
 mod reload;
+mod shown;
 mod tidy;
 mod transport;
 mod turns;

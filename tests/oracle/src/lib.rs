@@ -28,6 +28,7 @@ mod prune;
 mod replay;
 mod round_trip;
 mod sequences;
+mod shown;
 mod support;
 mod tokens;
 mod tree;

@@ -138,6 +138,12 @@ impl Home {
         self.waits.lock().expect("nobody panicked").clone()
     }
 
+    /// Lets time pass.
+    pub fn pass(&self, time: Duration) {
+        let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        self.clock.fetch_add(ms, Ordering::SeqCst);
+    }
+
     /// Time and ids of this home.
     #[must_use]
     pub fn ambient(&self) -> Ambient {

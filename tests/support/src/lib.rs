@@ -7,6 +7,7 @@ mod home;
 mod kills;
 mod model;
 mod plugins;
+mod provider;
 mod recorder;
 
 pub use builds::Build;
@@ -14,4 +15,5 @@ pub use home::{Home, import, request, transcript, turn, turn_in};
 pub use kills::Kills;
 pub use model::{ScriptedModel, call, say};
 pub use plugins::{build_directory, library, load};
+pub use provider::{Lister, refusal};
 pub use recorder::Call;

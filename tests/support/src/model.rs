@@ -42,6 +42,14 @@ impl ScriptedModel {
         self
     }
 
+    /// The same at a provider, spoken to in a dialect.
+    #[must_use]
+    pub fn at(mut self, provider: &str, api: &str) -> Self {
+        self.info.provider = provider.to_owned();
+        self.info.api = api.to_owned();
+        self
+    }
+
     /// A model that always says `done`.
     #[must_use]
     pub fn done() -> Self {

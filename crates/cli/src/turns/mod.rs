@@ -2,6 +2,7 @@
 
 mod compaction;
 mod report;
+mod shown;
 mod surroundings;
 
 pub(crate) use compaction::document as compaction_document;
@@ -14,6 +15,7 @@ use crate::output::Output;
 use crate::probing;
 use crate::rebuilds::Rebuilds;
 use openclaw_host::{Host, HostSettings, TurnEvent, TurnOutcome, TurnRequest};
+use shown::Shown;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +34,7 @@ pub(crate) struct Turns {
     host: Arc<Host>,
     chosen: Chosen,
     surroundings: Surroundings,
+    shown: Shown,
 }
 
 impl Drop for Turns {
@@ -58,6 +61,7 @@ impl Turns {
         let chosen = models::choose(context, model)?;
         let host = Arc::new(open_host(context, output)?);
         let surroundings = Surroundings::open(context, &workspace_dir(context)?, output)?;
+        let shown = Shown::read(&context.config()?.history_settings()?, output);
         for warning in &chosen.warnings {
             output.warning(warning);
         }
@@ -65,6 +69,7 @@ impl Turns {
             host,
             chosen,
             surroundings,
+            shown,
         })
     }
 
@@ -107,6 +112,7 @@ impl Turns {
             turn_id: said.turn_id,
             system_prompt,
             context_tokens: self.chosen.context_tokens,
+            view: self.shown.of_session(said.session_key),
             ..TurnRequest::default()
         };
         let models = self.chosen.candidates();

@@ -2,7 +2,7 @@
 //!
 //! In memory only, bounded in bytes; the one used longest ago goes first.
 
-use super::History;
+use super::{Fitted, History, Manner};
 use crate::store::{Session, Store, StoreError};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -30,6 +30,8 @@ struct Kept {
     /// The path's positions before this one are in it.
     end: i64,
     history: Arc<History>,
+    /// What it comes to for the model that was asked last.
+    fitted: Option<Arc<Fitted>>,
     last_use: u64,
 }
 
@@ -39,6 +41,30 @@ impl Kept {
         self.generation == session.generation
             && self.revision == session.path_revision
             && self.end <= end
+    }
+
+    fn size_bytes(&self) -> usize {
+        let fitted = self.fitted.as_ref().map_or(0, |fitted| fitted.size_bytes());
+        self.history.size_bytes() + fitted
+    }
+}
+
+/// A history, as it is stored and as the model that is asked takes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Past {
+    pub(crate) history: Arc<History>,
+    pub(crate) fitted: Arc<Fitted>,
+}
+
+impl Past {
+    /// A history that is kept nowhere.
+    pub(crate) fn of(history: History, manner: &Manner) -> Self {
+        let mut fitted = Fitted::new(manner);
+        fitted.follow(history.messages(), history.prelude());
+        Self {
+            history: Arc::new(history),
+            fitted: Arc::new(fitted),
+        }
     }
 }
 
@@ -51,14 +77,17 @@ impl Histories {
         }
     }
 
-    /// The history before position `end` of a session's path. Reads the entries behind those it holds already.
+    /// The history before position `end` of a session's path. Reads the entries behind those it holds already, and replays
+    /// those that a model of this manner has not got yet.
     pub(crate) fn before(
         &self,
         store: &Store,
         session: &Session,
         end: i64,
-    ) -> Result<Arc<History>, StoreError> {
-        let kept = self.kept.lock().by_session.remove(&session.id);
+        manner: &Manner,
+    ) -> Result<Past, StoreError> {
+        let mut kept = self.kept.lock().by_session.remove(&session.id);
+        let fitted = kept.as_mut().and_then(|kept| kept.fitted.take());
         let grown = match kept.filter(|kept| kept.is_prefix(session, end)) {
             Some(kept) => grown(kept, store, session, end)?,
             None => None,
@@ -70,26 +99,28 @@ impl Histories {
                 Arc::new(History::of_path(&store.path_between(session, start..end)?))
             }
         };
-        self.keep(session, end, &history);
-        Ok(history)
+        let mut fitted = fitted
+            .filter(|fitted| fitted.manner() == manner)
+            .unwrap_or_else(|| Arc::new(Fitted::new(manner)));
+        Arc::make_mut(&mut fitted).follow(history.messages(), history.prelude());
+        let past = Past { history, fitted };
+        self.keep(session, end, &past);
+        Ok(past)
     }
 
-    fn keep(&self, session: &Session, end: i64, history: &Arc<History>) {
+    fn keep(&self, session: &Session, end: i64, past: &Past) {
         let mut shelf = self.kept.lock();
         shelf.uses += 1;
         let kept = Kept {
             generation: session.generation.clone(),
             revision: session.path_revision,
             end,
-            history: Arc::clone(history),
+            history: Arc::clone(&past.history),
+            fitted: Some(Arc::clone(&past.fitted)),
             last_use: shelf.uses,
         };
         shelf.by_session.insert(session.id.clone(), kept);
-        let mut total: usize = shelf
-            .by_session
-            .values()
-            .map(|kept| kept.history.size_bytes())
-            .sum();
+        let mut total: usize = shelf.by_session.values().map(Kept::size_bytes).sum();
         while total > self.limit_bytes {
             let oldest = shelf
                 .by_session
@@ -99,7 +130,7 @@ impl Histories {
                 return;
             };
             let gone = shelf.by_session.remove(&id);
-            total -= gone.map_or(0, |kept| kept.history.size_bytes());
+            total -= gone.map_or(0, |kept| kept.size_bytes());
         }
     }
 }

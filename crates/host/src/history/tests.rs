@@ -11,8 +11,10 @@ const LIMIT: usize = 1 << 30;
 /// The messages of a history before `end`, and how many entries were read for it.
 fn read(histories: &Histories, store: &Store, session: &Session, end: i64) -> (usize, u64) {
     let before = store.rows_read();
-    let history = histories.before(store, session, end).unwrap();
-    (history.messages().len(), store.rows_read() - before)
+    let past = histories
+        .before(store, session, end, &Manner::default())
+        .unwrap();
+    (past.history.messages().len(), store.rows_read() - before)
 }
 
 /// Appends user messages behind the end.
@@ -103,7 +105,8 @@ proptest! {
                 continue;
             }
             let end = (session.path_length - back).max(0);
-            let grown = histories.before(&store, &session, end).unwrap();
+            let past = histories.before(&store, &session, end, &Manner::default()).unwrap();
+            let grown = past.history;
             let path = store.path_between(&session, 0..end).unwrap();
             let scratch = History::of_path(&path);
             prop_assert_eq!(grown.messages(), scratch.messages());

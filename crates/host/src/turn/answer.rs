@@ -60,6 +60,7 @@ impl<'h> Assembled<'h> {
         let Self {
             mut admitted,
             mut view,
+            past,
             system_prompt,
         } = self;
         let model_use = &mut admitted.turn.record.model;
@@ -67,14 +68,15 @@ impl<'h> Assembled<'h> {
         model_use.id.clone_from(&admitted.facts.model_id);
         let mut was_answered = false;
         loop {
-            admitted.view_for_request(&mut view, tools.specs())?;
+            admitted.view_for_request(&mut view, &past, tools.specs())?;
             admitted.turn.go_on()?;
+            let messages = admitted.request_messages(&view, &past)?;
+            let began_ms = admitted.request_begins(&past);
             let mut was_streaming = false;
             let mut on_text = |text: &str| {
                 was_streaming = true;
                 on_event(TurnEvent::Text(text));
             };
-            let messages: Vec<&Held> = view.iter().chain(&admitted.pending).collect();
             let asked = admitted
                 .turn
                 .ask(model, tools, &system_prompt, &messages, &mut on_text);
@@ -83,9 +85,8 @@ impl<'h> Assembled<'h> {
             let reply = match asked {
                 Ok(reply) => reply,
                 Err(error) => {
-                    let tokens = sum(&view) + sum(&admitted.pending);
                     return Ok(Attempt::Failed(Failed {
-                        request_tokens: tokens + TokenCounter.text(&system_prompt),
+                        request_tokens: sum(&messages) + TokenCounter.text(&system_prompt),
                         turn: admitted,
                         error,
                         was_answered,
@@ -94,6 +95,7 @@ impl<'h> Assembled<'h> {
                 }
             };
             was_answered = true;
+            admitted.request_answered(&past, began_ms);
             admitted.turn.record.model.add(reply.usage);
             let is_done = !reply.content.iter().any(is_call);
             let message = message::assistant(&reply, model.info(), &admitted.turn);
@@ -196,7 +198,7 @@ impl Turn<'_> {
         model: &mut dyn Model,
         tools: &dyn Tools,
         system_prompt: &str,
-        messages: &[&Held],
+        messages: &[Held],
         on_text: &mut dyn FnMut(&str),
     ) -> Result<ModelReply, ModelError> {
         let texts: Vec<&str> = messages.iter().map(|message| &*message.json).collect();

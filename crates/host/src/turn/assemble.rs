@@ -9,20 +9,20 @@ use crate::check::{Answer, Checked, check};
 use crate::compaction::threshold_tokens;
 use crate::desk::Visit;
 use crate::guard::Hook;
-use crate::history::{Held, History, sum};
+use crate::history::{Held, Manner, Past, sum};
 use crate::model::ToolSpec;
 use crate::store::StoreError;
-use crate::tokens::TokenCounter;
+use crate::tokens::Vocabulary;
 use openclaw_interface::Message;
 use openclaw_interface::hosting::AssemblyView;
 use openclaw_interface::model::{AssembleParams, PromptAuthority};
-use std::sync::Arc;
 
 /// A turn with what the model gets.
 pub(super) struct Assembled<'h> {
     pub(super) admitted: Box<Admitted<'h>>,
     /// The history as the model gets it.
     pub(super) view: Vec<Held>,
+    pub(super) past: Past,
     pub(super) system_prompt: String,
 }
 
@@ -33,15 +33,15 @@ impl<'h> Admitted<'h> {
         tools: &[ToolSpec],
     ) -> Result<Assembled<'h>, TurnError> {
         self.turn.go_on()?;
-        let history = self.history()?;
+        let past = self.past()?;
         let budget_tokens = self.history_budget(tools);
-        self.turn.record.history_mends = history.mends();
+        self.turn.record.history_mends = past.history.mends();
         self.prepare_engine()?;
         let params = self.assemble_params(budget_tokens, tools);
-        let (checked, may_overflow) = self.assembly(history.messages(), budget_tokens, &params)?;
+        let (checked, may_overflow) = self.assembly(&past, budget_tokens, &params)?;
         self.turn.record.context = ContextSizes {
-            history_messages: history.messages().len(),
-            history_tokens: sum(history.messages()),
+            history_messages: past.fitted.messages().len(),
+            history_tokens: sum(past.fitted.messages()),
             budget_tokens,
             assembled_messages: checked.messages.len(),
             assembled_tokens: checked.tokens,
@@ -53,11 +53,18 @@ impl<'h> Admitted<'h> {
             .request
             .system_prompt
             .with_addition(checked.addition.as_deref());
-        let sizes = (&*system_prompt, schema_tokens(tools));
-        self.precheck(history.messages(), &checked.messages, may_overflow, sizes);
+        let vocabulary = Vocabulary::of_model(&self.facts.model_id);
+        let sizes = (&*system_prompt, schema_tokens(tools, vocabulary));
+        self.precheck(
+            past.fitted.messages(),
+            &checked.messages,
+            may_overflow,
+            sizes,
+        );
         Ok(Assembled {
             system_prompt,
             view: checked.messages,
+            past,
             admitted: self,
         })
     }
@@ -68,9 +75,10 @@ impl<'h> Admitted<'h> {
     fn history_budget(&mut self, tools: &[ToolSpec]) -> u64 {
         let usable = threshold_tokens(self.facts.budget_tokens, 0, None).max(1);
         let prompt = &self.turn.request.system_prompt;
-        let fixed = TokenCounter.text(&prompt.stable)
-            + TokenCounter.text(&prompt.dynamic)
-            + schema_tokens(tools);
+        let vocabulary = Vocabulary::of_model(&self.facts.model_id);
+        let fixed = vocabulary.text(&prompt.stable)
+            + vocabulary.text(&prompt.dynamic)
+            + schema_tokens(tools, vocabulary);
         let fixed = fixed.saturating_add(sum(&self.pending));
         // The factor covers what providers add around each part.
         let fixed = fixed.saturating_mul(12).div_ceil(10);
@@ -82,16 +90,17 @@ impl<'h> Admitted<'h> {
         usable.saturating_sub(fixed).max(1)
     }
 
-    /// The history before the turn. Reads what is new.
-    fn history(&self) -> Result<Arc<History>, StoreError> {
+    /// The history before the turn, as the model that is asked takes it. Reads and replays what is new.
+    fn past(&self) -> Result<Past, StoreError> {
         let (host, session) = (self.turn.host, &self.turn.session);
+        let manner = self.facts.manner(&self.turn.request.view);
         if self.was_folded
             && let Some(history) = folded_before(&host.store(), session, self.position)?
         {
-            return Ok(Arc::new(history));
+            return Ok(Past::of(history, &manner));
         }
         host.histories()
-            .before(&host.store(), session, self.position)
+            .before(&host.store(), session, self.position, &manner)
     }
 
     fn prepare_engine(&mut self) -> Result<(), TurnError> {
@@ -133,19 +142,19 @@ impl<'h> Admitted<'h> {
     pub(super) fn view_for_request(
         &mut self,
         view: &mut Vec<Held>,
+        past: &Past,
         tools: &[ToolSpec],
     ) -> Result<(), TurnError> {
         if !self.turn.engine.identity.owns_compaction {
             return Ok(());
         }
-        let history = self.history()?;
         let budget_tokens = self
             .facts
             .budget_tokens
             .saturating_sub(sum(&self.pending))
             .max(1);
         let params = self.assemble_params(self.facts.budget_tokens, tools);
-        let (checked, _) = self.assembly(history.messages(), budget_tokens, &params)?;
+        let (checked, _) = self.assembly(past, budget_tokens, &params)?;
         self.turn.record.mends.extend(checked.mends);
         *view = checked.messages;
         Ok(())
@@ -164,18 +173,21 @@ impl<'h> Admitted<'h> {
     /// that fails.
     fn assembly(
         &mut self,
-        history: &[Held],
+        past: &Past,
         budget_tokens: u64,
         params: &AssembleParams,
     ) -> Result<(Checked, bool), TurnError> {
         let visit = self.visit();
+        let sized = self.sized(past);
+        let history = sized.as_deref().unwrap_or(past.fitted.messages());
+        let manner: &Manner = past.fitted.manner();
         let views: Vec<Message<'_>> = history.iter().map(Held::view).collect();
         loop {
             let engine = &mut self.turn.engine;
             let read = |view: AssemblyView<'_>| {
                 let authority = view.extra().ok().and_then(|extra| extra.prompt_authority);
                 let may_overflow = authority == Some(PromptAuthority::PreassemblyMayOverflow);
-                let checked = check(&Answer::of(view), history, budget_tokens)?;
+                let checked = check(&Answer::of(view), history, budget_tokens, manner)?;
                 Ok((checked, may_overflow))
             };
             let answer = engine.assemble(&views, Some(budget_tokens), params, visit.clone(), read);
@@ -200,9 +212,9 @@ impl<'h> Admitted<'h> {
 }
 
 /// Tokens of what a model is told of its tools.
-pub(super) fn schema_tokens(tools: &[ToolSpec]) -> u64 {
+pub(super) fn schema_tokens(tools: &[ToolSpec], vocabulary: Vocabulary) -> u64 {
     let texts = tools
         .iter()
         .map(|tool| format!("{} {} {}", tool.name, tool.description, tool.parameters));
-    texts.map(|text| TokenCounter.text(&text)).sum()
+    texts.map(|text| vocabulary.text(&text)).sum()
 }

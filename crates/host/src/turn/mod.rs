@@ -28,6 +28,7 @@ mod record;
 mod request;
 mod retry;
 mod truncation;
+mod view;
 
 pub use advance::Recommit;
 pub(crate) use advance::recommit;
@@ -44,6 +45,7 @@ pub use record::{
     HookTiming, ModelUse, RecoveredCommit, Scope, Served, Substitution, TurnRecord,
 };
 pub use request::{TurnKind, TurnRequest};
+pub use view::ViewSettings;
 
 use crate::Host;
 use crate::model::{Candidates, Tools};

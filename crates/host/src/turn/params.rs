@@ -17,6 +17,8 @@ use serde_json::{Map, Value, json};
 pub(super) struct ModelFacts {
     pub(super) provider: String,
     pub(super) model_id: String,
+    /// The dialect it is spoken to in.
+    pub(super) api: String,
     pub(super) window_tokens: u64,
     /// What a request and its answer may take together.
     pub(super) budget_tokens: u64,
@@ -49,6 +51,7 @@ impl ModelFacts {
                 .min(info.context_window_tokens),
             provider: info.provider,
             model_id: info.id,
+            api: info.api,
             window_tokens: info.context_window_tokens,
             max_output_tokens: info.max_output_tokens,
             fallback_reason,

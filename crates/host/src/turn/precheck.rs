@@ -4,7 +4,7 @@ use super::admission::Admitted;
 use super::record::ContextBudgetStatus;
 use crate::compaction::{Counted, pressure_of, reserve_tokens};
 use crate::history::{Held, sum};
-use crate::tokens::TokenCounter;
+use crate::tokens::Vocabulary;
 use openclaw_interface::Role;
 
 impl Admitted<'_> {
@@ -39,7 +39,7 @@ impl Admitted<'_> {
         let found = pressure_of(
             &Counted {
                 message_tokens: messages().map(|it| u64::from(it.tokens)).collect(),
-                system_tokens: TokenCounter.text(system_prompt),
+                system_tokens: Vocabulary::of_model(&self.facts.model_id).text(system_prompt),
                 schema_tokens,
                 budget_tokens,
                 reserve_tokens: reserve_tokens(budget_tokens, 0),

@@ -10,7 +10,7 @@ use crate::compaction::{Trigger, byte_latch, bytes_due, threshold_tokens};
 use crate::history::sum;
 use crate::model::{Model, ToolSpec};
 use crate::store::{PathEntry, Session, Store, StoreError};
-use crate::tokens::TokenCounter;
+use crate::tokens::Vocabulary;
 use openclaw_transcript::{Message, RowKind, context_tokens};
 
 /// Rows at the end of a path that are searched for what the provider counted last.
@@ -45,8 +45,8 @@ pub(super) fn compact_ahead(
         return Ok(Vec::new());
     }
     let budget_tokens = threshold_tokens(facts.budget_tokens, 0, None);
-    let fixed_tokens = fixed(request, tools);
-    let projected = projected(host, &session, request, fixed_tokens)?;
+    let fixed_tokens = fixed(request, facts, tools);
+    let projected = projected(host, &session, request, facts, fixed_tokens)?;
     let by_size = request.kind != TurnKind::Heartbeat && projected >= budget_tokens;
     let trigger = match by_size {
         true => Trigger::Budget,
@@ -80,11 +80,12 @@ pub(super) fn compact_ahead(
 }
 
 /// Tokens of the next request that are not on the path yet.
-fn fixed(request: &TurnRequest, tools: &[ToolSpec]) -> u64 {
+fn fixed(request: &TurnRequest, facts: &ModelFacts, tools: &[ToolSpec]) -> u64 {
     let prompt = &request.system_prompt;
     let parts = [&*prompt.stable, &*prompt.dynamic, &*request.text];
-    let tokens = parts.into_iter().map(|text| TokenCounter.text(text));
-    tokens.fold(schema_tokens(tools), u64::saturating_add)
+    let vocabulary = Vocabulary::of_model(&facts.model_id);
+    let tokens = parts.into_iter().map(|text| vocabulary.text(text));
+    tokens.fold(schema_tokens(tools, vocabulary), u64::saturating_add)
 }
 
 /// Tokens of the next request: what a provider counted last and what came since. Where the engine does not decide what is
@@ -93,19 +94,21 @@ fn projected(
     host: &Host,
     session: &Session,
     request: &TurnRequest,
+    facts: &ModelFacts,
     fixed_tokens: u64,
 ) -> Result<u64, StoreError> {
     let store = host.store();
     let counted = counted(&store, session)?.map_or(0, |tokens| {
-        tokens.saturating_add(TokenCounter.text(&request.text))
+        tokens.saturating_add(Vocabulary::of_model(&facts.model_id).text(&request.text))
     });
     if owns_compaction(host) {
         return Ok(counted);
     }
-    let history = host
+    let manner = facts.manner(&request.view);
+    let past = host
         .histories()
-        .before(&store, session, session.path_length)?;
-    Ok(sum(history.messages())
+        .before(&store, session, session.path_length, &manner)?;
+    Ok(sum(past.fitted.messages())
         .saturating_add(fixed_tokens)
         .max(counted))
 }

@@ -1,6 +1,6 @@
 //! What a turn is asked for.
 
-use super::SystemPrompt;
+use super::{SystemPrompt, ViewSettings};
 use crate::cancel::Cancel;
 use crate::turn::TurnError;
 
@@ -20,6 +20,8 @@ pub struct TurnRequest {
     pub system_prompt: SystemPrompt,
     /// Tokens a request and its answer may take together, where less than the model's window.
     pub context_tokens: Option<u64>,
+    /// How much of the history the model is shown.
+    pub view: ViewSettings,
     /// Ends this turn early; a handle is for one turn.
     pub cancel: Cancel,
 }

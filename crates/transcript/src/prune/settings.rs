@@ -49,6 +49,14 @@ impl Pruning {
         })
     }
 
+    /// Whether the object's `ttl` can be read; without one it is 5 minutes.
+    #[must_use]
+    pub fn reads_ttl(config: &Value) -> bool {
+        config
+            .get("ttl")
+            .is_none_or(|ttl| duration_ms(ttl).is_some())
+    }
+
     /// Patterns of the tools that are spared.
     pub(super) fn denied(&self) -> &[String] {
         &self.deny
@@ -150,6 +158,8 @@ mod tests {
             (json!([]), TTL_MS),
         ] {
             let config = json!({"mode": "cache-ttl", "ttl": ttl});
+            let is_default = ms == TTL_MS;
+            assert_eq!(Pruning::reads_ttl(&config), !is_default, "{ttl}");
             assert_eq!(Pruning::from_config(&config).unwrap().ttl_ms, ms, "{ttl}");
         }
     }

@@ -114,6 +114,12 @@ impl Decisions {
             .unwrap_or_default()
     }
 
+    /// Whether every result is sent as it is: then there is nothing to remember over a restart.
+    #[must_use]
+    pub fn are_plain(&self) -> bool {
+        self.decided.iter().all(|one| one.mode == Mode::Whole)
+    }
+
     /// The `data` of a row that holds these decisions.
     ///
     /// - `touch`: the request that goes with them; `None` when pruning is off and results are only kept to size.

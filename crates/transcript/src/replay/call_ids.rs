@@ -19,7 +19,11 @@ pub(super) fn rename(draft: &mut Draft, scheme: CallIds) {
     if scheme == CallIds::Any {
         return;
     }
-    let mut names = Names::new(scheme);
+    let lead = draft.lead();
+    let mut names = Naming {
+        lead: &lead.names,
+        own: Names::new(scheme),
+    };
     // New ids of the calls whose results are due, by old id.
     let mut due: HashMap<String, VecDeque<String>> = HashMap::new();
     draft.each(|_, message| match message.role() {
@@ -45,7 +49,7 @@ pub(super) fn rename(draft: &mut Draft, scheme: CallIds) {
 
 fn rename_calls(
     message: &Message,
-    names: &mut Names,
+    names: &mut Naming<'_>,
     due: &mut HashMap<String, VecDeque<String>>,
 ) -> Verdict {
     if message.calls().is_empty() {
@@ -89,15 +93,22 @@ fn rename_result(message: &Message, new: &str) -> Verdict {
 }
 
 /// The ids given so far.
-struct Names {
+#[derive(Clone, Debug)]
+pub(super) struct Names {
     scheme: CallIds,
     taken: HashSet<String>,
     /// How often an original was used, and what its first use became.
     used: HashMap<String, (u32, String)>,
 }
 
+impl Default for Names {
+    fn default() -> Self {
+        Self::new(CallIds::Any)
+    }
+}
+
 impl Names {
-    fn new(scheme: CallIds) -> Self {
+    pub(super) fn new(scheme: CallIds) -> Self {
         Self {
             scheme,
             taken: HashSet::new(),
@@ -105,48 +116,84 @@ impl Names {
         }
     }
 
+    /// Gives out the id for the next use of an original.
+    pub(super) fn next(&mut self, original: &str) {
+        if matches!(self.scheme, CallIds::Any | CallIds::Responses) {
+            return;
+        }
+        let mut naming = Naming {
+            lead: self,
+            own: Self::new(self.scheme),
+        };
+        naming.next(original);
+        let Self { taken, used, .. } = naming.own;
+        self.taken.extend(taken);
+        self.used.extend(used);
+    }
+
+    pub(super) fn size_bytes(&self) -> usize {
+        let taken: usize = self.taken.iter().map(String::len).sum();
+        let used = self.used.iter();
+        taken
+            + used
+                .map(|(id, (_, new))| id.len() + new.len())
+                .sum::<usize>()
+    }
+}
+
+/// The ids given so far, and before that.
+struct Naming<'a> {
+    lead: &'a Names,
+    own: Names,
+}
+
+impl Naming<'_> {
     /// The id for the next use of an original.
     fn next(&mut self, original: &str) -> String {
-        if self.scheme == CallIds::Responses {
+        if self.own.scheme == CallIds::Responses {
             return form::responses(original);
         }
-        let id = match self.used.get_mut(original) {
+        let used = [&self.own, self.lead];
+        let used = used.iter().find_map(|names| names.used.get(original));
+        let (count, base, id) = match used.cloned() {
             None => {
                 let id = self.first(original);
-                self.used.insert(original.to_owned(), (1, id.clone()));
-                id
+                (1, id.clone(), id)
             }
             Some((count, base)) => {
-                let (mut next, base) = (*count + 1, base.clone());
+                let mut next = count + 1;
                 let id = loop {
-                    let id = form::counted(self.scheme, &base, next);
-                    next += 1;
-                    if !self.taken.contains(&id) {
+                    let id = form::counted(self.own.scheme, &base, next);
+                    if !self.is_taken(&id) {
                         break id;
                     }
+                    next += 1;
                 };
-                if let Some((count, _)) = self.used.get_mut(original) {
-                    *count = next - 1;
-                }
-                id
+                (next, base, id)
             }
         };
-        self.taken.insert(id.clone());
+        self.own.used.insert(original.to_owned(), (count, base));
+        self.own.taken.insert(id.clone());
         id
     }
 
     fn first(&self, original: &str) -> String {
-        let plain = form::plain(self.scheme, original);
-        if !self.taken.contains(&plain) {
+        let scheme = self.own.scheme;
+        let plain = form::plain(scheme, original);
+        if !self.is_taken(&plain) {
             return plain;
         }
-        let mut id = form::hashed(self.scheme, &plain, original);
+        let mut id = form::hashed(scheme, &plain, original);
         let mut count = 2;
-        while self.taken.contains(&id) {
-            id = form::counted(self.scheme, &plain, count);
+        while self.is_taken(&id) {
+            id = form::counted(scheme, &plain, count);
             count += 1;
         }
         id
+    }
+
+    fn is_taken(&self, id: &str) -> bool {
+        self.own.taken.contains(id) || self.lead.taken.contains(id)
     }
 }
 

@@ -1,7 +1,11 @@
 //! A list while the steps work on it.
 
+use std::sync::Arc;
+
 use openclaw_interface::Role;
 
+use super::Source;
+use super::lead::ReplayLead;
 use crate::message::Message;
 use crate::repair::{Mend, Piece, Repaired};
 
@@ -18,6 +22,8 @@ pub(super) struct Origin {
     /// The message given it stems from; `None` for one that a step added.
     source: Option<usize>,
     changed: bool,
+    /// Whether it is several of those given in one.
+    joined: bool,
     /// Carried over a reset: no user turn.
     pub(super) prelude: bool,
 }
@@ -26,6 +32,7 @@ pub(super) struct Origin {
 pub(super) struct Draft {
     messages: Vec<Message>,
     origins: Vec<Origin>,
+    lead: Arc<ReplayLead>,
     /// Messages looked at by all steps so far.
     #[cfg(test)]
     pub(super) visits: usize,
@@ -34,17 +41,29 @@ pub(super) struct Draft {
 impl Draft {
     /// - `prelude`: how many of the first messages were carried over a reset.
     pub(super) fn of(messages: &[Message], prelude: usize) -> Self {
+        let lead = Arc::new(ReplayLead::new(&super::Policy::default()));
+        Self::behind(&lead, messages, prelude)
+    }
+
+    /// The messages behind those in `lead`.
+    pub(super) fn behind(lead: &Arc<ReplayLead>, messages: &[Message], prelude: usize) -> Self {
         let origins = (0..messages.len()).map(|index| Origin {
             source: Some(index),
             changed: false,
+            joined: false,
             prelude: index < prelude,
         });
         Self {
             messages: messages.to_vec(),
             origins: origins.collect(),
+            lead: Arc::clone(lead),
             #[cfg(test)]
             visits: 0,
         }
+    }
+
+    pub(super) fn lead(&self) -> Arc<ReplayLead> {
+        Arc::clone(&self.lead)
     }
 
     pub(super) fn messages(&self) -> &[Message] {
@@ -120,6 +139,7 @@ impl Draft {
                 let joined = Message::read(&join(run));
                 messages.push(joined.expect("what messages hold together can be read"));
                 origin.changed = true;
+                origin.joined = true;
             }
             origins.push(origin);
         }
@@ -135,6 +155,7 @@ impl Draft {
             Origin {
                 source: None,
                 changed: true,
+                joined: false,
                 prelude: false,
             },
         );
@@ -165,6 +186,7 @@ impl Draft {
                     Origin {
                         source: None,
                         changed: true,
+                        joined: false,
                         prelude: false,
                     },
                 ),
@@ -176,6 +198,18 @@ impl Draft {
         }
         self.origins = origins;
         mends
+    }
+
+    /// Where each message of the list stems from.
+    pub(super) fn sources(&self) -> Vec<Source> {
+        let origins = self.origins.iter();
+        origins
+            .map(|origin| Source {
+                message: origin.source,
+                is_joined: origin.joined,
+                is_prelude: origin.prelude,
+            })
+            .collect()
     }
 
     /// The list as picks from the messages given.

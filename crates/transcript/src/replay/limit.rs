@@ -35,6 +35,23 @@ impl TurnLimit {
         let step = most - target + 1;
         target + (count - target) % step
     }
+
+    /// What stays of messages: so many at their front, and those from the second number on. `None` when all do.
+    ///
+    /// - `roles`: who speaks, and whether the message was carried over a reset.
+    #[must_use]
+    pub fn window(self, roles: &[(Role, bool)]) -> Option<(usize, usize)> {
+        let said = |role: Role| matches!(role, Role::User | Role::Assistant);
+        let lead = roles
+            .iter()
+            .take_while(|(role, prelude)| *prelude || !said(*role))
+            .count();
+        let turns: Vec<usize> = (lead..roles.len())
+            .filter(|index| roles[*index] == (Role::User, false))
+            .collect();
+        let kept = self.kept(turns.len());
+        (kept < turns.len()).then(|| (lead, turns[turns.len() - kept]))
+    }
 }
 
 /// Cuts the history so that it starts at a user turn and holds as many as the limit keeps. What stands before the first
@@ -43,19 +60,11 @@ impl TurnLimit {
 /// Source: legacy engine, "Limit".
 pub(super) fn cut(draft: &mut Draft, limit: Option<TurnLimit>) {
     let Some(limit) = limit else { return };
-    let messages = draft.messages();
-    let said = |role: Role| matches!(role, Role::User | Role::Assistant);
-    let lead = messages
-        .iter()
-        .zip(draft.origins())
-        .take_while(|(message, origin)| origin.prelude || !said(message.role()))
-        .count();
-    let turns: Vec<usize> = (lead..messages.len())
-        .filter(|index| messages[*index].role() == Role::User && !draft.origins()[*index].prelude)
+    let roles = draft.messages().iter().zip(draft.origins());
+    let roles: Vec<_> = roles
+        .map(|(message, origin)| (message.role(), origin.prelude))
         .collect();
-    let kept = limit.kept(turns.len());
-    if kept < turns.len() {
-        let start = turns[turns.len() - kept];
+    if let Some((lead, start)) = limit.window(&roles) {
         draft.retain(|index, _| index < lead || index >= start);
     }
 }

@@ -11,9 +11,12 @@ use crate::message::Message;
 const OMITTED: &str = "[assistant reasoning omitted]";
 
 /// Drops the reasoning that the policy does not send again.
-pub(super) fn keep_only(draft: &mut Draft, which: Reasoning) {
+///
+/// - `is_over`: whether the last turn is: then the policies that send back the newest reasoning send back none.
+pub(super) fn keep_only(draft: &mut Draft, which: Reasoning, is_over: bool) {
     let kept = match which {
         Reasoning::All => return,
+        Reasoning::Latest | Reasoning::CurrentCalls if is_over => None,
         Reasoning::Latest => draft
             .messages()
             .iter()
@@ -76,8 +79,11 @@ mod tests {
 
     #[track_caller]
     fn check(which: Reasoning, given: &[&str], expected: &[&str]) {
-        assert_eq!(run(|draft| keep_only(draft, which), given), expected);
-        assert_eq!(run(|draft| keep_only(draft, which), expected), expected);
+        assert_eq!(run(|draft| keep_only(draft, which, false), given), expected);
+        assert_eq!(
+            run(|draft| keep_only(draft, which, false), expected),
+            expected
+        );
     }
 
     #[test]
@@ -107,6 +113,17 @@ mod tests {
             &[USER, BARE_CALLS, USER],
         );
         check(Reasoning::CurrentCalls, &[USER, CALLS], &[USER, BARE_CALLS]);
+    }
+
+    #[test]
+    fn of_a_turn_that_is_over_nothing_goes_away_later() {
+        let given = [USER, CALLS, RESULT];
+        for which in [Reasoning::Latest, Reasoning::CurrentCalls] {
+            let after = run(|draft| keep_only(draft, which, true), &given);
+            assert_eq!(after, [USER, BARE_CALLS, RESULT]);
+        }
+        let all = run(|draft| keep_only(draft, Reasoning::All, true), &given);
+        assert_eq!(all, given);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) fn drop_foreign(message: &Message, which: Signatures) -> Verdict {
 
 /// Takes the signatures out of reasoning that is not newer than the newest compaction summary: what they sign is gone.
 pub(super) fn drop_stale(draft: &mut Draft) {
-    let Some(is_old) = older_than_summary(draft.messages()) else {
+    let Some(is_old) = older_than_summary(draft) else {
         return;
     };
     draft.each(|index, message| {
@@ -77,12 +77,16 @@ pub(super) fn drop_stale(draft: &mut Draft) {
 /// Whether a message is at or before the newest compaction summary: by its time, by its place when there is none.
 /// `None` when there is no summary.
 pub(super) fn older_than_summary(
-    messages: &[Message],
+    draft: &Draft,
 ) -> Option<impl Fn(usize, &Message) -> bool + use<>> {
+    let messages = draft.messages();
     let at = messages
         .iter()
-        .rposition(|message| message.role() == Role::CompactionSummary)?;
-    let summarized_ms = messages[at].timestamp_ms();
+        .rposition(|message| message.role() == Role::CompactionSummary);
+    let (at, summarized_ms) = match at {
+        Some(at) => (at, messages[at].timestamp_ms()),
+        None => (0, draft.lead().summarized_ms?),
+    };
     Some(
         move |index: usize, message: &Message| match (message.timestamp_ms(), summarized_ms) {
             (Some(said_ms), Some(summarized_ms)) => said_ms <= summarized_ms,
@@ -92,8 +96,8 @@ pub(super) fn older_than_summary(
 }
 
 /// Drops reasoning without a usable signature. The newest assistant message is left alone while its turn goes on.
-pub(super) fn drop_unsigned(draft: &mut Draft) {
-    let going_on = going_on(draft.messages());
+pub(super) fn drop_unsigned(draft: &mut Draft, is_over: bool) {
+    let going_on = going_on(draft.messages()).filter(|_| !is_over);
     draft.each(|index, message| {
         if Some(index) == going_on {
             return Verdict::Keep;
@@ -199,18 +203,27 @@ mod tests {
             said(UNSIGNED, ""),
             r#"{"role":"assistant","content":[{"type":"text","text":"x"}]}"#,
         );
-        assert_eq!(run(drop_unsigned, &[&unsigned, user]), [plain, user]);
         assert_eq!(
-            run(drop_unsigned, &[&unsigned, result, user]),
+            run(|draft| drop_unsigned(draft, false), &[&unsigned, user]),
+            [plain, user]
+        );
+        assert_eq!(
+            run(
+                |draft| drop_unsigned(draft, false),
+                &[&unsigned, result, user]
+            ),
             [plain, result, user]
         );
         for going_on in [&[user, unsigned.as_str()][..], &[user, &unsigned, result]] {
-            assert_eq!(run(drop_unsigned, going_on), going_on);
+            assert_eq!(run(|draft| drop_unsigned(draft, false), going_on), going_on);
         }
         let signed = said(SIGNED, "");
         let opaque = said(r#"{"type":"redacted_thinking","data":"d"}"#, "");
         assert_eq!(
-            run(drop_unsigned, &[&signed, &opaque, user]),
+            run(
+                |draft| drop_unsigned(draft, false),
+                &[&signed, &opaque, user]
+            ),
             [&signed, &opaque, user]
         );
     }

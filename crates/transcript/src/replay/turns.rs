@@ -27,7 +27,7 @@ pub(super) fn user_first(draft: &mut Draft) {
     let Some(first) = draft.messages().first() else {
         return;
     };
-    if first.role() != Role::Assistant {
+    if first.role() != Role::Assistant || !draft.lead().is_empty() {
         return;
     }
     let content = json::quote(BOOTSTRAP);

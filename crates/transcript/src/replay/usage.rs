@@ -12,7 +12,7 @@ const NONE: &str = r#"{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalT
 
 /// Gives every assistant message whole usage numbers, and zeros to those from before the newest summary.
 pub(super) fn complete(draft: &mut Draft) {
-    let is_old = older_than_summary(draft.messages());
+    let is_old = older_than_summary(draft);
     draft.each(|index, message| {
         if message.role() != Role::Assistant {
             return Verdict::Keep;
