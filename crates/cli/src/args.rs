@@ -47,10 +47,24 @@ pub(crate) enum Command {
     /// Import, list and export sessions.
     Sessions(SessionsArgs),
     /// Check configuration, engines and sessions. Exits with 1 when something needs attention.
-    Doctor,
+    Doctor(DoctorArgs),
     /// Run one script of calls into an engine, from stdin. For `plugins validate` and the like.
     #[command(hide = true)]
     ProbeEngine,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  openclaw doctor\n  openclaw doctor --fix\n  openclaw doctor --no-run --json"
+)]
+pub(crate) struct DoctorArgs {
+    /// Repair what can be repaired without losing anything. Each repair is named; `openclaw.json` is kept as
+    /// `openclaw.json.bak`.
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Run no code of any plugin. Otherwise the selected engine runs in a process of its own and a scratch directory.
+    #[arg(long)]
+    pub(crate) no_run: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -87,6 +101,8 @@ pub(crate) struct PluginsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginsCommand {
+    /// Make the crate of a new engine. It builds, passes its tests and can be linked at once.
+    Init(InitArgs),
     /// Build an engine's crate into a build directory.
     Build(BuildArgs),
     /// Install a plugin and select its engine.
@@ -96,6 +112,37 @@ pub(crate) enum PluginsCommand {
     Validate(ValidateArgs),
     /// List plugins. Loads nothing.
     List,
+    /// Pack a build directory into one archive. The same files make the same bytes.
+    Pack(PackArgs),
+    /// Show everything that is known of a plugin. Runs none of its code without `--runtime`.
+    #[command(visible_alias = "info")]
+    Inspect(InspectArgs),
+    /// Bring the newest build of linked plugins into place and try it out. A running `openclaw chat` takes it by itself.
+    Reload(ReloadArgs),
+    /// Load every enabled plugin and report what is wrong. Exits with 1 when something is.
+    Doctor,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  openclaw plugins init demo\n  cd demo\n  openclaw plugins install -l . --build"
+)]
+pub(crate) struct InitArgs {
+    /// Id of the engine, of its plugin and of its crate: small letters, digits and hyphens.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// The name that people see; made of the id by default.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
+    /// What the plugin brings.
+    #[arg(long = "type", value_name = "TYPE", default_value = "context-engine")]
+    pub(crate) scaffold_type: String,
+    /// Where to make it; `./<ID>` by default.
+    #[arg(long, value_name = "DIRECTORY", value_parser = path())]
+    pub(crate) directory: Option<PathBuf>,
+    /// Write into a directory that is not empty. Files of the scaffold replace those of the same name.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -111,12 +158,15 @@ pub(crate) struct BuildArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
-    /// The build directory.
+    /// The build directory; with `--build`, what to build it from.
     #[arg(value_name = "DIRECTORY", value_parser = path())]
     pub(crate) source: PathBuf,
     /// Use the directory where it is, instead of a copy.
     #[arg(short, long)]
     pub(crate) link: bool,
+    /// Build it first: the source may be a crate, a workspace with one engine, or cargo's target directory.
+    #[arg(long)]
+    pub(crate) build: bool,
     /// Accept the source without asking. Links of local directories never ask.
     #[arg(long)]
     pub(crate) force: bool,
@@ -133,6 +183,47 @@ pub(crate) struct ValidateArgs {
     /// Seconds that one call into the engine may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) call_timeout: u64,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  openclaw plugins build . --out made\n  openclaw plugins pack made"
+)]
+pub(crate) struct PackArgs {
+    /// The build directory.
+    #[arg(value_name = "DIRECTORY", value_parser = path())]
+    pub(crate) source: PathBuf,
+    /// The archive to write; `./<id>-<version>.tgz` by default. A file that is there is not overwritten.
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  openclaw plugins inspect window\n  openclaw plugins inspect window --runtime --json\n  openclaw plugins inspect --all"
+)]
+pub(crate) struct InspectArgs {
+    /// Id of the plugin.
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    pub(crate) id: Option<String>,
+    /// Every plugin.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Load the plugin into this process and show what it says of itself. No engine is made.
+    #[arg(long)]
+    pub(crate) runtime: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  openclaw plugins reload window")]
+pub(crate) struct ReloadArgs {
+    /// Ids of the plugins.
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

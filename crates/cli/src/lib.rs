@@ -67,7 +67,7 @@ fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
         Command::Sessions(sessions) => {
             commands::sessions::run(&context, sessions, args.global.verbose > 0, output)
         }
-        Command::Doctor => commands::doctor::run(&context, output),
+        Command::Doctor(args) => commands::doctor::run(&context, args, output),
         Command::ProbeEngine => probing::run_script(output),
     }
 }

@@ -53,8 +53,8 @@ pub use model::{
 };
 pub use openclaw_loader::{Census, Trust};
 pub use probe::{
-    Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed, Refusal, Verdict, probe,
-    run_probe_script,
+    Exercise, Exercised, Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed,
+    Refusal, Verdict, exercise, probe, run_probe_script,
 };
 pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
 pub use registry::PluginSource;
