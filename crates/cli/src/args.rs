@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 /// OpenClaw with native context engines.
 ///
-/// The first steps: `openclaw plugins build <crate> --out <directory>` makes a build directory, `openclaw plugins
-/// install -l <directory>` selects its engine, `openclaw agent -m "hello"` runs a turn through it, and `openclaw doctor`
-/// tells what serves and why.
+/// The first steps: `openclaw plugins init demo` makes the crate of an engine, `openclaw plugins install -l demo --build`
+/// builds and selects it, `openclaw agent -m "hello"` runs a turn through it, and `openclaw doctor` tells what serves and
+/// why.
 #[derive(Debug, Parser)]
 #[command(
     name = "openclaw",
@@ -48,15 +48,16 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Check configuration, engines and sessions. Exits with 1 when something needs attention.
     Doctor(DoctorArgs),
+    /// Write the completion of the command line for a shell.
+    Completion(CompletionArgs),
+    /// Write the manual: the page of `openclaw`, or all pages into a directory.
+    Man(ManArgs),
     /// Run one script of calls into an engine, from stdin. For `plugins validate` and the like.
     #[command(hide = true)]
     ProbeEngine,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  openclaw doctor\n  openclaw doctor --fix\n  openclaw doctor --no-run --json"
-)]
 pub(crate) struct DoctorArgs {
     /// Repair what can be repaired without losing anything. Each repair is named; `openclaw.json` is kept as
     /// `openclaw.json.bak`.
@@ -124,9 +125,6 @@ pub(crate) enum PluginsCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  openclaw plugins init demo\n  cd demo\n  openclaw plugins install -l . --build"
-)]
 pub(crate) struct InitArgs {
     /// Id of the engine, of its plugin and of its crate: small letters, digits and hyphens.
     #[arg(value_name = "ID")]
@@ -186,9 +184,6 @@ pub(crate) struct ValidateArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  openclaw plugins build . --out made\n  openclaw plugins pack made"
-)]
 pub(crate) struct PackArgs {
     /// The build directory.
     #[arg(value_name = "DIRECTORY", value_parser = path())]
@@ -199,9 +194,6 @@ pub(crate) struct PackArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  openclaw plugins inspect window\n  openclaw plugins inspect window --runtime --json\n  openclaw plugins inspect --all"
-)]
 pub(crate) struct InspectArgs {
     /// Id of the plugin.
     #[arg(
@@ -219,7 +211,6 @@ pub(crate) struct InspectArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  openclaw plugins reload window")]
 pub(crate) struct ReloadArgs {
     /// Ids of the plugins.
     #[arg(value_name = "ID", required = true)]
@@ -280,6 +271,20 @@ pub(crate) struct RecommitArgs {
     pub(crate) session: String,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionArgs {
+    /// The shell; that of `$SHELL` by default.
+    #[arg(short, long, value_name = "SHELL")]
+    pub(crate) shell: Option<clap_complete::Shell>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// Directory to write `openclaw.1` and a page for each command to; the first goes to stdout by default.
+    #[arg(long, value_name = "DIRECTORY", value_parser = path())]
+    pub(crate) out: Option<PathBuf>,
+}
+
 /// A path in UTF-8: configuration, records and documents hold text only.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     StringValueParser::new().map(PathBuf::from)
@@ -307,6 +312,7 @@ mod tests {
             "README.md",
             "docs/transcripts.md",
             "plugins/window/README.md",
+            "docs/cli.md",
         ];
         let shown: Vec<String> = documents
             .iter()
@@ -319,10 +325,5 @@ mod tests {
                 .map(|word| word.trim_matches(['"', '\'']));
             assert!(Args::try_parse_from(words).is_ok(), "{line}");
         }
-    }
-
-    #[test]
-    fn command_line_is_consistent() {
-        <Args as clap::CommandFactory>::command().debug_assert();
     }
 }
