@@ -215,7 +215,11 @@ fn selected_engine_is_run_in_a_scratch_directory() {
         "nothing is left of it"
     );
 
-    for settings in [json!({ "assemble": "panic" }), json!({ "create": "error" })] {
+    for settings in [
+        json!({ "assemble": "panic" }),
+        json!({ "assemble": "abort" }),
+        json!({ "create": "error" }),
+    ] {
         select_unruly(&home, "unruly", settings);
         let ran = home.run("doctor").fails();
         ran.shows(&[
