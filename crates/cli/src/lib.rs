@@ -2,7 +2,7 @@
 //!
 //! Reads the real environment, clock and current directory and hands them down as values. Results go to stdout, talk to
 //! stderr; with `--json`, stdout is one JSON document, for wrong usage too, and for `chat` one a turn. What a library prints goes to stderr.
-//! Exit codes stand in [`help`], which shows them.
+//! Exit codes stand in `help`, which shows them.
 
 #![forbid(unsafe_code)]
 

@@ -250,7 +250,10 @@ fn fix_removes_what_leads_to_a_deleted_directory_and_nothing_else() {
     );
     home.write_config(&config);
     std::fs::remove_dir_all(&directory).unwrap();
-    home.run("doctor").fails();
+    home.run("doctor").fails().shows(&[
+        "stale      `~~/here/plugins/window` in `plugins.load.paths` was deleted",
+        "`openclaw doctor --fix` removes it",
+    ]);
     assert_eq!(
         home.config().unwrap(),
         config,

@@ -136,6 +136,7 @@ fn check(context: &Context, args: &DoctorArgs) -> Checked {
             }
             findings.extend(engines::plugins(context, &engines));
             findings.extend(engines::relative_paths(context, &engines));
+            findings.extend(stale::findings(context, &engines));
         }
     }
     if let (true, Some(engine)) = (args.fix, &checked.engine) {

@@ -1,10 +1,23 @@
 //! Settings that lead to what is no longer there, told apart from what is only out of reach.
 
+use super::Finding;
 use crate::context::Context;
 use crate::engines::Engines;
+use crate::output::Mark;
 use openclaw_host::{LEGACY_ID, Slot};
 use openclaw_loader::LoadErrorKind;
 use std::path::Path;
+
+/// What `--fix` would take away. That it is missing is told where it is looked for.
+pub(super) fn findings(context: &Context, engines: &Engines) -> Vec<Finding> {
+    let paths = deleted(context, engines).into_iter();
+    let paths = paths.map(|path| format!("`{path}` in `plugins.load.paths` was deleted"));
+    let slot = slot(context, engines);
+    let slot = slot.map(|id| format!("no plugin can bring `{id}`, which the slot names"));
+    let one =
+        |text| Finding::new(Mark::Note, "stale", text).help("`openclaw doctor --fix` removes it");
+    paths.chain(slot).map(one).collect()
+}
 
 /// Load paths whose directory was deleted, as they are written: the directory around it is there. Without that one it
 /// may be a disk that is not mounted, and the entry stays.
