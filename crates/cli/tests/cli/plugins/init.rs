@@ -41,7 +41,8 @@ fn new_crate_passes_its_tests_and_serves_the_first_turn() {
     assert_eq!(turn["turn"]["commit"]["status"], "committed", "{turn:#}");
 
     let mut test = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    test.args(["test", "--release", "--lib"]).current_dir(&demo);
+    test.args(["test", "--release", "--workspace"])
+        .current_dir(&demo);
     let ran = home.finish(as_author(&mut test)).succeeds();
     ran.shows(&[
         "newest_messages_that_fit_are_shown_and_turns_are_stored_once ... ok",

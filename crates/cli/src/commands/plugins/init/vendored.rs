@@ -40,6 +40,8 @@ fn standalone(text: &str) -> String {
         made.push_str(inherited.and_then(of_workspace).unwrap_or(line));
         made.push('\n');
     }
+    // Its tests need what only this workspace has.
+    made.push_str("\n[lib]\ntest = false\ndoctest = false\n");
     made
 }
 
@@ -190,6 +192,7 @@ mod tests {
         for absent in ["dev-dependencies", "lints", "bench"] {
             assert!(cargo_toml.get(absent).is_none(), "{absent}");
         }
+        assert_eq!(cargo_toml["lib"]["doctest"].as_bool(), Some(false));
         assert!(!find("Cargo.toml").contains("workspace"));
         assert!(find("src/abi/object.rs").contains("sabi_trait"));
     }
