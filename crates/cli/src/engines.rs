@@ -74,6 +74,11 @@ impl Engines {
         }
     }
 
+    /// The record of a plugin's installation; null when there is none.
+    pub(crate) fn install(&self, id: &str) -> Value {
+        self.installs.document(id)
+    }
+
     /// The plugin with this id, where it was found.
     pub(crate) fn plugin(&self, id: &str) -> Option<&BuildDirectory> {
         self.discovery

@@ -50,6 +50,14 @@ impl Installs {
         })
     }
 
+    /// The record of one plugin as a document; null when there is none.
+    pub(crate) fn document(&self, id: &str) -> serde_json::Value {
+        let record = self.0.get(id);
+        record
+            .and_then(|record| serde_json::to_value(record).ok())
+            .unwrap_or_default()
+    }
+
     /// How the plugin in a directory came there. A record of another directory says nothing of this one.
     pub(crate) fn provenance(&self, plugin: &BuildDirectory) -> Provenance {
         let record = self.0.get(&plugin.manifest.id);

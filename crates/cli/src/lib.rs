@@ -1,8 +1,8 @@
 //! The `openclaw` command: arguments, commands, output. No policy of its own.
 //!
 //! Reads the real environment, clock and current directory and hands them down as values. Results go to stdout, talk to
-//! stderr; with `--json`, stdout is one JSON document, for wrong usage too, and for `chat` one a turn. What a library prints goes to stderr. Exit
-//! codes: 0 success, 1 failure, 2 wrong usage.
+//! stderr; with `--json`, stdout is one JSON document, for wrong usage too, and for `chat` one a turn. What a library prints goes to stderr.
+//! Exit codes stand in `help`, which shows them.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,7 @@ mod commands;
 mod context;
 mod engines;
 mod error;
+mod help;
 mod installs;
 mod logging;
 mod models;
@@ -25,7 +26,7 @@ mod usage;
 pub use error::CliError;
 
 use args::{Args, Command};
-use clap::Parser;
+use clap::FromArgMatches;
 use context::Context;
 use output::Output;
 use std::ffi::OsString;
@@ -35,7 +36,10 @@ use std::process::ExitCode;
 #[must_use]
 pub fn main() -> ExitCode {
     let raw: Vec<OsString> = std::env::args_os().collect();
-    let args = match Args::try_parse_from(&raw) {
+    let parsed = help::command()
+        .try_get_matches_from(&raw)
+        .and_then(|matches| Args::from_arg_matches(&matches));
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => return usage::end(&error, &raw),
     };
@@ -67,7 +71,9 @@ fn run(args: &Args, output: &mut Output) -> Result<ExitCode, CliError> {
         Command::Sessions(sessions) => {
             commands::sessions::run(&context, sessions, args.global.verbose > 0, output)
         }
-        Command::Doctor => commands::doctor::run(&context, output),
+        Command::Doctor(args) => commands::doctor::run(&context, args, output),
+        Command::Completion(args) => commands::completion::run(args, output),
+        Command::Man(args) => commands::man::run(&context, args, output),
         Command::ProbeEngine => probing::run_script(output),
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{CliError, chain};
 use crate::output::{Output, Talk};
 use openclaw_config::Plugins;
 use openclaw_host::{
-    Finding, LEGACY_ID, ProbeCache, ProbeError, ProbeSubject, Probed, Slot, Verdict,
+    Exercise, Finding, LEGACY_ID, ProbeCache, ProbeError, ProbeSubject, Probed, Slot, Verdict,
     run_probe_script,
 };
 use openclaw_loader::{BuildDirectory, check_settings};
@@ -124,8 +124,22 @@ pub(crate) fn probe(
     settings: &Value,
     call_deadline: Duration,
 ) -> Result<Probed, ProbeError> {
+    in_child(plugin, settings, call_deadline, openclaw_host::probe)
+}
+
+/// Runs an engine through a few turns and a compaction.
+pub(crate) fn exercise(plugin: &BuildDirectory, settings: &Value) -> Result<Exercise, ProbeError> {
+    in_child(plugin, settings, CALL_TIMEOUT, openclaw_host::exercise)
+}
+
+fn in_child<T>(
+    plugin: &BuildDirectory,
+    settings: &Value,
+    call_deadline: Duration,
+    work: impl FnOnce(&ProbeSubject<'_>) -> Result<T, ProbeError>,
+) -> Result<T, ProbeError> {
     let program = std::env::current_exe().map_err(ProbeError::Child)?;
-    let subject = ProbeSubject {
+    work(&ProbeSubject {
         directory: &plugin.path,
         settings,
         library_sha256: &plugin.sha256,
@@ -136,8 +150,7 @@ pub(crate) fn probe(
         },
         call_deadline,
         now_ms: jiff::Timestamp::now().as_millisecond(),
-    };
-    openclaw_host::probe(&subject)
+    })
 }
 
 /// Keeps what was found, so that turns go by it.

@@ -100,6 +100,24 @@ impl Followed {
     }
 }
 
+/// Puts the newest library that cargo made for a build directory into it; false when it is there already, or when the
+/// directory was not made by `plugins build`.
+pub(crate) fn bring_newest(directory: &BuildDirectory) -> Result<bool, CliError> {
+    let places = Built::read(&directory.path).map(|built| built.cargo_libraries);
+    let written = |path: &PathBuf| path.metadata().and_then(|it| it.modified()).ok();
+    let made = places.into_iter().flatten();
+    let newest = made.filter_map(|path| Some((written(&path)?, path))).max();
+    let Some((time, library)) = newest else {
+        return Ok(false);
+    };
+    if written(&directory.library).is_some_and(|present| present >= time) {
+        return Ok(false);
+    }
+    bring_in(&library, &directory.path, &directory.manifest.id)?;
+    let now = BuildDirectory::read(&directory.path)?;
+    Ok(now.sha256 != directory.sha256)
+}
+
 /// Puts a library that cargo made into the build directory, whole or not at all. One that is there already, one that is not
 /// this engine's, and one that was deleted stay out.
 fn bring_in(library: &Path, directory: &Path, engine_id: &str) -> Result<(), CliError> {

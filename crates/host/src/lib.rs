@@ -56,8 +56,8 @@ pub use model::{
 pub use openclaw_loader::{Census, Trust};
 pub use openclaw_transcript::{Pruning, TurnLimit, turn_limit};
 pub use probe::{
-    Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed, Refusal, Verdict, probe,
-    run_probe_script,
+    Exercise, Exercised, Finding, ProbeCache, ProbeError, ProbeOutcome, ProbeSubject, Probed,
+    Refusal, Verdict, exercise, probe, run_probe_script,
 };
 pub use quarantine::{Health, QuarantineRecord, forget_ended, read_health};
 pub use registry::PluginSource;

@@ -179,3 +179,156 @@ fn odd_load_paths_are_told() {
     ]);
     home.run("agent -m hello").succeeds();
 }
+
+/// Case R-2.
+#[test]
+fn selected_engine_is_run_in_a_scratch_directory() {
+    let home = Home::new().probed();
+    select_unruly(&home, "unruly", json!({}));
+    let report = home.run("doctor --json").succeeds().json();
+    let engine = &report["engine"];
+    assert_eq!(engine["id"], "unruly");
+    assert_eq!(engine["works"], true);
+    assert_eq!(engine["info"]["id"], "unruly");
+    let calls: Vec<_> = engine["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["call"].as_str().unwrap())
+        .collect();
+    for call in [
+        "making an instance",
+        "assemble of turn 4",
+        "compact",
+        "dispose",
+    ] {
+        assert!(calls.contains(&call), "{calls:?}");
+    }
+    assert!(
+        report["checked"]
+            .as_str()
+            .unwrap()
+            .contains("ran in a process of its own")
+    );
+    assert!(
+        !home.state_dir().join("native/agents").exists(),
+        "nothing is left of it"
+    );
+
+    for settings in [
+        json!({ "assemble": "panic" }),
+        json!({ "assemble": "abort" }),
+        json!({ "create": "error" }),
+    ] {
+        select_unruly(&home, "unruly", settings);
+        let ran = home.run("doctor").fails();
+        ran.shows(&[
+            "error   exercise   unruly does not work",
+            "turns go on with legacy",
+        ]);
+        assert!(
+            !home.state_dir().join("native/health").exists(),
+            "nobody is set aside"
+        );
+        home.run("doctor --no-run --json")
+            .shows(&["no plugin was loaded"]);
+    }
+}
+
+/// Cases N-2, N-5 and C-8.
+#[test]
+fn fix_removes_what_leads_to_a_deleted_directory_and_nothing_else() {
+    let home = Home::new().probed();
+    let directory = support::build_directory("window", &home.path("plugins"));
+    let deleted = directory.display();
+    let unmounted = home.path("disk/plugin");
+    let kept =
+        "// mine\n{\n  future: { key: 0x10 }, // stays\n  plugins: {\n    load: { paths: [\n";
+    let rest = "    entries: { window: { config: { keepMessages: 3 } }, other: { enabled: true } },\n  },\n}\n";
+    let config = format!(
+        "{kept}      '{deleted}',\n    ] }},\n    slots: {{ contextEngine: 'window' }},\n{rest}"
+    );
+    home.write_config(&config);
+    std::fs::remove_dir_all(&directory).unwrap();
+    home.run("doctor").fails().shows(&[
+        "stale      `~~/here/plugins/window` in `plugins.load.paths` was deleted",
+        "`openclaw doctor --fix` removes it",
+    ]);
+    assert_eq!(
+        home.config().unwrap(),
+        config,
+        "without --fix nothing is written"
+    );
+    home.run("doctor --fix").shows(&[
+        "repaired   removed `~~/here/plugins/window` from `plugins.load.paths`",
+        "repaired   emptied `plugins.slots.contextEngine`: no plugin brings `window`",
+    ]);
+    let fixed = home.config().unwrap();
+    for stays in ["// mine", "future: { key: 0x10 }, // stays", rest.trim()] {
+        assert!(fixed.contains(stays), "{stays}: {fixed}");
+    }
+    assert!(
+        !fixed.contains("plugins/window") && !fixed.contains("contextEngine"),
+        "{fixed}"
+    );
+    let backup = std::fs::read_to_string(home.config_path().with_extension("json.bak")).unwrap();
+    assert_eq!(backup, config);
+    home.run("agent -m hello").succeeds();
+
+    // What may only be out of reach stays, and so does a slot it may fill.
+    let config = json!({ "plugins": {
+        "load": { "paths": [unmounted] }, "slots": { "contextEngine": "ghost" },
+    } });
+    home.write_config(&config.to_string());
+    home.run("doctor --fix").fails().shows(&[
+        "no usable plugin brings it",
+        "there is nothing at this path",
+    ]);
+    assert_eq!(home.config_json(), config);
+}
+
+/// Cases C-3 and N-10.
+#[cfg(unix)]
+#[test]
+fn fix_closes_what_is_open_to_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new().probed();
+    home.write_config("{}");
+    let native = home.state_dir().join("native");
+    let modes = || {
+        [home.config_path(), native.clone()]
+            .map(|path| path.metadata().unwrap().permissions().mode() & 0o777)
+    };
+    for (path, mode) in [(home.config_path(), 0o666), (native.clone(), 0o755)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    home.run("doctor")
+        .fails()
+        .shows(&["is open to others (mode 0666)", "chmod 600"]);
+    assert_eq!(modes(), [0o666, 0o755]);
+    home.run("doctor --fix")
+        .succeeds()
+        .shows(&["mode 0600, before 0666", "mode 0700, before 0755"]);
+    assert_eq!(modes(), [0o600, 0o700]);
+    home.run("doctor --fix")
+        .succeeds()
+        .shows(&["repaired: nothing"]);
+    assert_eq!(home.config().as_deref(), Some("{}"));
+}
+
+#[test]
+fn failures_of_ended_processes_are_forgotten_when_the_engine_works() {
+    let home = Home::new().probed();
+    select_unruly(
+        &home,
+        "unruly",
+        json!({ "assemble": "panic", "when": "hello" }),
+    );
+    home.run("agent -m hello").succeeds();
+    home.run("doctor").fails().shows(&["which has ended"]);
+    let ran = home.run("doctor --fix");
+    assert!(!ran.stdout.contains("quarantined"), "{ran:#?}");
+    ran.shows(&["forgot 1 failure of unruly in ended processes"]);
+    let ran = home.run("doctor");
+    assert!(!ran.stdout.contains("quarantined"), "{ran:#?}");
+}

@@ -4,6 +4,7 @@
 
 mod chat;
 mod doctor;
+mod help;
 mod home;
 mod kill;
 mod openclaw_store;

@@ -18,6 +18,21 @@ fn what_a_plugin_prints_goes_to_stderr() {
     assert!(ran.stderr.contains("unruly prints"), "{ran:#?}");
     let ran = home.run("sessions recommit --json").succeeds();
     assert_eq!(ran.json()["ok"], true);
+    for line in [
+        "doctor --json",
+        "plugins reload unruly --json",
+        "plugins doctor --json",
+    ] {
+        let ran = home.run(line).succeeds();
+        assert_eq!(ran.json()["ok"], true, "{line}");
+    }
+    // A panic is reported by whoever panics.
+    let mut command = home.command(["plugins", "inspect", "unruly", "--runtime", "--json"]);
+    let ran = home
+        .finish(command.env("UNRULY_INFO_PANICS", "1"))
+        .succeeds();
+    assert_eq!(ran.json()["plugin"]["status"], "error");
+    assert_eq!(ran.json()["plugin"]["failurePhase"], "register");
 }
 
 #[cfg(target_os = "linux")]

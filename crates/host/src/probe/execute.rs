@@ -130,6 +130,14 @@ impl Player<'_> {
                     })
                 })
             }
+            Step::Compact => self.call(|engine| {
+                let result = engine.compact(&material::compaction())?;
+                Ok(Answer::Compacted {
+                    ok: result.ok,
+                    compacted: result.compacted,
+                    reason: result.reason,
+                })
+            }),
             Step::Dispose => {
                 let done = self.call(|engine| engine.dispose().map(|()| Answer::Ended));
                 self.instance = None;

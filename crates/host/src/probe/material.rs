@@ -2,7 +2,7 @@
 
 use crate::turn::{commit_params, committed_facts};
 use openclaw_interface::model::{
-    Anchor, AssembleParams, CommitParams, SessionParams, SessionTarget,
+    Anchor, AssembleParams, CommitParams, CompactParams, SessionParams, SessionTarget,
 };
 use openclaw_interface::{Message, Role};
 use serde_json::{Map, Value, json};
@@ -18,6 +18,9 @@ const LONG_TEXT: &str = "@long-text@";
 
 /// Tokens an assembled list may take: room for all turns.
 pub(super) const BUDGET_TOKENS: u64 = 2_000_000;
+
+/// Tokens the prompt may take after a compaction.
+const COMPACTED_TOKENS: u64 = 1_000;
 
 /// Stands in the prompt of a turn that is never finished, and nowhere else.
 pub(super) const MARK: &str = "unfinished-turn-mark-7f3a";
@@ -173,6 +176,20 @@ pub(super) fn assembly(turn: u32, prompt_text: Option<&str>) -> AssembleParams {
         model: Some("probe".into()),
         available_tools: vec!["read".into()],
         ..AssembleParams::default()
+    }
+}
+
+/// What `compact` gets.
+pub(super) fn compaction() -> CompactParams {
+    let session = session();
+    CompactParams {
+        session_id: session.session_id,
+        session_key: session.session_key,
+        token_budget: Some(COMPACTED_TOKENS),
+        force: true,
+        compaction_target: Some("budget".into()),
+        session_target: session.session_target,
+        ..CompactParams::default()
     }
 }
 

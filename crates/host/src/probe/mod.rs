@@ -14,6 +14,7 @@ mod cache;
 mod child;
 mod control;
 mod execute;
+mod exercise;
 mod fence;
 mod identity;
 mod interruption;
@@ -23,6 +24,7 @@ mod verdict;
 
 pub use cache::ProbeCache;
 pub use execute::run_probe_script;
+pub use exercise::{Exercise, Exercised, exercise};
 pub use script::Refusal;
 pub use verdict::{Finding, ProbeOutcome, Verdict};
 

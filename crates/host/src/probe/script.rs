@@ -48,6 +48,8 @@ pub(super) enum Step {
         /// Whether with other messages under the same key.
         other: bool,
     },
+    /// `compact`, forced, within a small budget.
+    Compact,
     /// `dispose`, and the instance goes.
     Dispose,
     /// Does nothing until the parent goes or kills this process.
@@ -108,6 +110,15 @@ pub(super) enum Answer {
     Duplicate,
     /// What the model would get.
     Shown(Shown),
+    /// The answer of `compact`.
+    Compacted {
+        /// Whether the engine did its work.
+        ok: bool,
+        /// Whether the context got smaller.
+        compacted: bool,
+        /// The engine's words.
+        reason: Option<String>,
+    },
 }
 
 /// An assembled answer, short enough to be compared and told. What it is made from is the same in every run, so equal
@@ -175,6 +186,7 @@ impl fmt::Display for Step {
             Self::Maintain => f.write_str("maintain"),
             Self::Assemble { turn, .. } => write!(f, "assemble of turn {turn}"),
             Self::Commit { turn, .. } => write!(f, "commitTurn of turn {turn}"),
+            Self::Compact => f.write_str("compact"),
             Self::Dispose => f.write_str("dispose"),
             Self::Hold => f.write_str("waiting"),
         }
@@ -189,6 +201,7 @@ impl fmt::Display for Answer {
             Self::Committed => "`committed`",
             Self::Duplicate => "`duplicate`",
             Self::Shown(_) => "messages",
+            Self::Compacted { .. } => "a compaction",
         })
     }
 }

@@ -48,9 +48,10 @@ pub(super) fn slot(engines: &Engines) -> Finding {
                 let version = plugin.manifest.version.as_deref().unwrap_or("no version");
                 let note = &plugin.facts.note;
                 let text = format!(
-                    "{id} {version} ({reason}) · contract {}.{} · {}",
+                    "{id} {version} ({reason}) · contract {}.{} · sha256 {} · {}",
                     note.contract_major,
                     note.contract_minor,
+                    &plugin.sha256[..plugin.sha256.len().min(12)],
                     plugin.library.display()
                 );
                 Finding::new(Mark::Ok, "engine", text)

@@ -59,8 +59,10 @@ fn of_crate(path: &Path) -> Option<String> {
     let cargo_toml = fs::read_to_string(cargo_toml).ok()?;
     if path.join(MANIFEST_FILE).exists() {
         return Some(format!(
-            "this is a crate: run {}, then link the directory it names",
-            build(path)
+            "this is a crate: run {}, then link the directory it names, or do both with `openclaw plugins install -l {} \
+             --build`",
+            build(path),
+            word(path)
         ));
     }
     if !cargo_toml.lines().any(|line| line.trim() == "[workspace]") {
@@ -122,22 +124,25 @@ fn build_then_link(path: &Path, engine: &str) -> String {
             install(&made)
         );
     }
-    let own = path
-        .ancestors()
-        .take(5)
-        .flat_map(engine_crates)
-        .find(|(id, _)| id == engine);
-    match own {
-        Some((_, path)) => format!(
-            "make a build directory of `{engine}` with {} and link that",
-            build(&path)
+    match crate_of_engine(path, engine) {
+        Some(own) => format!(
+            "make a build directory of `{engine}` with {} and link that, or do both with `openclaw plugins install -l {} \
+             --build`",
+            build(&own),
+            word(&own)
         ),
         None => BUILD_SOME_CRATE.into(),
     }
 }
 
+/// The crate of an engine whose library or build directory lies at or below `path`.
+pub(super) fn crate_of_engine(path: &Path, engine: &str) -> Option<PathBuf> {
+    let mut crates = path.ancestors().take(5).flat_map(engine_crates);
+    crates.find(|(id, _)| id == engine).map(|(_, path)| path)
+}
+
 /// Crates with a manifest, one or two levels below a directory with a Cargo.toml, and the directory itself: engine id and path.
-fn engine_crates(root: &Path) -> Vec<(String, PathBuf)> {
+pub(super) fn engine_crates(root: &Path) -> Vec<(String, PathBuf)> {
     if !root.join("Cargo.toml").exists() {
         return Vec::new();
     }

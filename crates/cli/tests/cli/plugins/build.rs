@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A crate of the window engine that "cargo" can build.
-fn engine_crate(home: &Home, manifest: &str) -> PathBuf {
+pub(super) fn engine_crate(home: &Home, manifest: &str) -> PathBuf {
     let directory = home.path("engine");
     write(&directory.join("Cargo.toml"), "");
     write(&directory.join(MANIFEST), manifest);
@@ -49,7 +49,7 @@ fn build(home: &Home, args: &str) -> Ran {
     home.finish(home.command(line.split(' ')).env("CARGO", "sh"))
 }
 
-fn manifest() -> String {
+pub(super) fn manifest() -> String {
     r#"{"id": "window", /* the slot */ "kind": "context-engine", "configSchema": {"type": "object"}}"#
         .to_owned()
 }

@@ -1,9 +1,13 @@
 //! `openclaw plugins`.
 
 mod build;
+mod build_first;
+mod init;
+mod inspect;
 mod install;
 mod install_config;
 mod list;
+mod pack;
 mod probing;
 mod trust;
 mod validate;

@@ -18,7 +18,7 @@ fn verdicts(home: &Home) -> usize {
 fn engine_that_lies_loads_without_the_right_to_durable_turns() {
     let home = Home::new();
     select(&home, "liar", "liar", json!({ "lie": "always-committed" }));
-    home.run("doctor")
+    home.run("doctor --no-run")
         .succeeds()
         .shows(&["note    semantics  liar: declared, not probed"]);
     home.run("plugins list")
@@ -38,7 +38,7 @@ fn engine_that_lies_loads_without_the_right_to_durable_turns() {
         "semantics probe failed: commit-duplicate: ",
         "turns run on legacy until",
     ];
-    home.run("doctor").fails().shows(&shown);
+    home.run("doctor --no-run").fails().shows(&shown);
     home.run("plugins list")
         .succeeds()
         .shows(&["failed: commit-duplicate"])
@@ -61,7 +61,7 @@ fn engine_that_was_built_again_or_set_otherwise_is_probed_once_before_its_turn()
         assert_eq!(turn(&home)["served"]["engineId"], "liar");
         assert_eq!(verdicts(&home), 1);
     }
-    home.run("doctor")
+    home.run("doctor --no-run")
         .succeeds()
         .shows(&["ok      semantics  liar: kept, 10 probes passed"]);
     // Bytes behind the last section change the file and not the code.
@@ -69,7 +69,7 @@ fn engine_that_was_built_again_or_set_otherwise_is_probed_once_before_its_turn()
     let mut file = OpenOptions::new().append(true).open(&library).unwrap();
     file.write_all(b"built again").unwrap();
     drop(file);
-    home.run("doctor")
+    home.run("doctor --no-run")
         .succeeds()
         .shows(&["liar: declared, not probed"]);
     assert_eq!(turn(&home)["served"]["engineId"], "liar");
@@ -96,7 +96,9 @@ fn damaged_record_is_found_out_again() {
     let whole = fs::read_to_string(record.path()).unwrap();
     write(&record.path(), &whole[..whole.len() / 2]);
     assert_eq!(turn(&home)["served"]["engineId"], "legacy");
-    home.run("doctor").fails().shows(&["commit-duplicate"]);
+    home.run("doctor --no-run")
+        .fails()
+        .shows(&["commit-duplicate"]);
 }
 
 /// What an engine prints while it is probed is neither result nor talk.

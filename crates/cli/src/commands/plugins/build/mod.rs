@@ -17,8 +17,19 @@ use openclaw_loader::{
 use place::{File, Place};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// A build directory that was made.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) directory: PathBuf,
+    manifest: Manifest,
+    version: String,
+    facts: LibraryFacts,
+    library_name: String,
+    library_bytes: u64,
+}
 
 pub(crate) fn run(
     context: &Context,
@@ -26,14 +37,24 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, CliError> {
     let crate_dir = tidy(&context.absolute(&args.crate_dir));
-    check_crate_dir(&crate_dir)?;
-    let cargo = Cargo::of_crate(&crate_dir);
+    let out = args.out.as_ref().map(|out| tidy(&context.absolute(out)));
+    let made = make(&crate_dir, out, output)?;
+    made.report(output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has cargo build the crate in a directory (absolute), and makes a build directory of it: at `out`, or else where the
+/// crate's own is.
+pub(super) fn make(
+    crate_dir: &Path,
+    out: Option<PathBuf>,
+    output: &mut Output,
+) -> Result<Made, CliError> {
+    check_crate_dir(crate_dir)?;
+    let cargo = Cargo::of_crate(crate_dir);
     let (package, target_dir) = cargo.package(output)?;
-    let (manifest_text, manifest) = read_manifest(&crate_dir)?;
-    let out = match &args.out {
-        Some(out) => tidy(&context.absolute(out)),
-        None => target_dir.join("openclaw").join(&manifest.id),
-    };
+    let (manifest_text, manifest) = read_manifest(crate_dir)?;
+    let out = out.unwrap_or_else(|| target_dir.join("openclaw").join(&manifest.id));
     Place::check(&out)?;
 
     output.talk(&format!(
@@ -45,18 +66,19 @@ pub(crate) fn run(
     let library = cargo.build(&package)?;
     let bytes = fs::read(&library).map_err(|error| CliError::io("read", &library, &error))?;
     let facts = inspect_library(&library, &bytes, &manifest)?;
-    let version = manifest.version.as_ref().unwrap_or(&package.version);
+    let version = manifest.version.clone();
+    let version = version.unwrap_or_else(|| package.version.clone());
     let library_name = file_name(&library);
     let library_bytes = bytes.len() as u64;
     let files = [
         File {
             name: MANIFEST_FILE,
-            bytes: manifest_with_version(&manifest_text, &manifest, &package, &crate_dir)?,
+            bytes: manifest_with_version(&manifest_text, &manifest, &package, crate_dir)?,
             mode: 0o644,
         },
         File {
             name: "package.json",
-            bytes: package_json(&manifest, version, &package),
+            bytes: package_json(&manifest, &version, &package),
             mode: 0o644,
         },
         File {
@@ -73,21 +95,41 @@ pub(crate) fn run(
     // Judged again: the build may have taken minutes.
     let directory = Place::check(&out)?.fill(&files, output)?;
 
-    let contract = contract(&facts);
-    let next = format!("openclaw plugins install -l {}", word(&directory));
-    output.line(&format!("built      {} {version}", manifest.id));
-    output.line(&format!("contract   {contract} ({})", facts.note.toolchain));
-    output.line(&format!(
-        "library    {library_name}, {}",
-        size(library_bytes)
-    ));
-    output.line(&format!("directory  {}", directory.display()));
-    output.help(&format!("link it and select its engine: `{next}`"));
-    output.document(&json!({
+    Ok(Made {
+        directory,
+        version,
+        facts,
+        library_name,
+        library_bytes,
+        manifest,
+    })
+}
+
+impl Made {
+    fn report(&self, output: &mut Output) {
+        let Self {
+            directory,
+            manifest,
+            version,
+            library_name,
+            library_bytes,
+            facts,
+        } = self;
+        let contract = contract(facts);
+        let next = format!("openclaw plugins install -l {}", word(directory));
+        output.line(&format!("built      {} {version}", manifest.id));
+        output.line(&format!("contract   {contract} ({})", facts.note.toolchain));
+        output.line(&format!(
+            "library    {library_name}, {}",
+            size(*library_bytes)
+        ));
+        output.line(&format!("directory  {}", directory.display()));
+        output.help(&format!("link it and select its engine: `{next}`"));
+        output.document(&json!({
         "ok": true, "id": manifest.id, "version": version, "contract": contract, "toolchain": facts.note.toolchain,
-        "directory": shown(&directory), "library": shown(&directory.join(&library_name)), "libraryBytes": library_bytes, "next": next,
+        "directory": shown(directory), "library": shown(&directory.join(library_name)), "libraryBytes": library_bytes, "next": next,
     }));
-    Ok(ExitCode::SUCCESS)
+    }
 }
 
 fn contract(facts: &LibraryFacts) -> String {

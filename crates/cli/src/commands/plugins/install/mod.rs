@@ -3,8 +3,8 @@
 
 mod plan;
 
-use super::source;
 use super::text::{file_name, modified, shown, tidy, word};
+use super::{build_first, source};
 use crate::args::InstallArgs;
 use crate::context::Context;
 use crate::error::CliError;
@@ -33,7 +33,10 @@ pub(crate) fn run(
             ),
         ));
     }
-    let path = tidy(&context.absolute(&args.source));
+    let mut path = tidy(&context.absolute(&args.source));
+    if args.build {
+        path = build_first::build(&path, output)?;
+    }
     // What was linked before does not matter: it is linked anew.
     let plugin = source::read(&path, &context.trust()?)?;
     let config_path = &context.paths.config_path;
