@@ -1,10 +1,14 @@
-//! `openclaw plugins`: build, link, validate and list.
+//! `openclaw plugins`: build, validate, install, list, switch, uninstall and update.
 
 mod build;
+mod consent;
 mod install;
 mod list;
 mod source;
+mod switch;
 mod text;
+mod uninstall;
+mod update;
 mod validate;
 
 pub(crate) use text::word;
@@ -24,6 +28,10 @@ pub(crate) fn run(
         PluginsCommand::Build(args) => build::run(context, args, output),
         PluginsCommand::Install(args) => install::run(context, args, output),
         PluginsCommand::Validate(args) => validate::run(context, args, output),
-        PluginsCommand::List => list::run(context, output),
+        PluginsCommand::List(args) => list::run(context, args, output),
+        PluginsCommand::Enable(args) => switch::enable(context, &args.ids, output),
+        PluginsCommand::Disable(args) => switch::disable(context, &args.ids, output),
+        PluginsCommand::Uninstall(args) => uninstall::run(context, args, output),
+        PluginsCommand::Update(args) => update::run(context, args, output),
     }
 }

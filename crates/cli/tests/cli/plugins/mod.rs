@@ -1,11 +1,16 @@
 //! `openclaw plugins`.
 
 mod build;
+mod copies;
+mod hostile_archives;
 mod install;
 mod install_config;
 mod list;
+mod npm;
 mod probing;
+mod switch;
 mod trust;
+mod uninstall;
 mod validate;
 mod wrong_directory;
 
