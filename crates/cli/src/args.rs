@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     /// Talk to the agent, one turn a line. A rebuilt engine serves from the next turn on.
     Chat(ChatArgs),
-    /// Build, link and list plugins.
+    /// Build, install, list and switch plugins.
     Plugins(PluginsArgs),
     /// Import, list and export sessions.
     Sessions(SessionsArgs),

@@ -76,7 +76,7 @@ fn update(
     let spec = Spec::parse(spec).map_err(|problem| {
         CliError::new(
             format!("the record of `{id}` holds the spec `{spec}`: {problem}"),
-            format!("install it again: `openclaw plugins install <package> --force`"),
+            "install it again: `openclaw plugins install <package> --force`",
         )
     })?;
     let fetched = fetch(context, &Wanted::Npm(spec.clone()), false)?;

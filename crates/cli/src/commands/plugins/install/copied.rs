@@ -156,8 +156,10 @@ fn accept(args: &InstallArgs, wanted: &Wanted, output: &mut Output) -> Result<()
             "--accept-capabilities",
         ),
     ] {
-        let asks = !is_accepted && stdin.is_terminal();
-        if !is_accepted && !(asks && consent::asked(question, &mut stdin.lock(), output)) {
+        let may_ask = stdin.is_terminal();
+        let is_accepted =
+            is_accepted || (may_ask && consent::asked(question, &mut stdin.lock(), output));
+        if !is_accepted {
             return Err(CliError::new(
                 format!("{what} was not installed: it has to be accepted"),
                 format!("look at it, then add {option}"),
