@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     /// Talk to the agent, one turn a line. A rebuilt engine serves from the next turn on.
     Chat(ChatArgs),
-    /// Build, link and list plugins.
+    /// Build, install, list and switch plugins.
     Plugins(PluginsArgs),
     /// Import, list and export sessions.
     Sessions(SessionsArgs),
@@ -112,7 +112,15 @@ pub(crate) enum PluginsCommand {
     /// Exits with 1 when a check fails. Changes no configuration.
     Validate(ValidateArgs),
     /// List plugins. Loads nothing.
-    List,
+    List(ListArgs),
+    /// Enable plugins, in order, and select their engine. What was done before a failure stays.
+    Enable(EnableArgs),
+    /// Disable plugins, in order. Settings and slots stay as they are.
+    Disable(DisableArgs),
+    /// Remove plugins: settings, record, list entries, load paths, slots, and the directory of a copy.
+    Uninstall(UninstallArgs),
+    /// Fetch newer versions of plugins that came from npm.
+    Update(UpdateArgs),
     /// Pack a build directory into one archive. The same files make the same bytes.
     Pack(PackArgs),
     /// Show everything that is known of a plugin. Runs none of its code without `--runtime`.
@@ -156,8 +164,9 @@ pub(crate) struct BuildArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
-    /// The build directory; with `--build`, what to build it from.
-    #[arg(value_name = "DIRECTORY", value_parser = path())]
+    /// A build directory, an archive of one (.zip, .tgz, .tar.gz, .tar), or an npm package with an exact version or a
+    /// tag (`name`, `name@1.2.3`, `npm:name`); with `--build`, what to build it from.
+    #[arg(value_name = "SPEC", value_parser = path())]
     pub(crate) source: PathBuf,
     /// Use the directory where it is, instead of a copy.
     #[arg(short, long)]
@@ -165,12 +174,75 @@ pub(crate) struct InstallArgs {
     /// Build it first: the source may be a crate, a workspace with one engine, or cargo's target directory.
     #[arg(long)]
     pub(crate) build: bool,
-    /// Accept the source without asking. Links of local directories never ask.
+    /// Accept the source without asking, and replace a copy that is there. Links of local directories never ask.
     #[arg(long)]
     pub(crate) force: bool,
     /// Accept the plugin's capabilities without asking. Links of local directories never ask.
     #[arg(long)]
     pub(crate) accept_capabilities: bool,
+    /// Record the exact version of an npm package, so that `update` stays there.
+    #[arg(long, conflicts_with = "link")]
+    pub(crate) pin: bool,
+    /// Has no effect, as in OpenClaw; says so.
+    #[arg(long, hide = true)]
+    pub(crate) dangerously_force_unsafe_install: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Only plugins that are enabled.
+    #[arg(long)]
+    pub(crate) enabled: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EnableArgs {
+    /// Ids of the plugins.
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Accept the plugins' capabilities. Native engines have none to accept.
+    #[arg(long)]
+    pub(crate) accept_capabilities: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DisableArgs {
+    /// Ids of the plugins.
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UninstallArgs {
+    /// Ids of the plugins. All are looked up before the first is removed.
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Only say what would be removed.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Leave the directory of a copy. It stays disabled.
+    #[arg(long, alias = "keep-config")]
+    pub(crate) keep_files: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpdateArgs {
+    /// Ids of the plugins, or the npm specs they came from.
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    pub(crate) ids: Vec<String>,
+    /// Every plugin that is recorded.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only say what would be updated.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, clap::Args)]

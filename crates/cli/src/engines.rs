@@ -9,15 +9,15 @@ use openclaw_loader::{BuildDirectory, Discovery, LoadError, LoadErrorKind, Trust
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The plugins of `plugins.load.paths`, whether each is enabled, and the slot.
+/// The plugins of `plugins.load.paths` and the copied ones, whether each is enabled, and the slot.
 #[derive(Debug)]
 pub(crate) struct Engines {
     pub(crate) plugins: Plugins,
     pub(crate) discovery: Discovery,
     pub(crate) slot: Slot,
-    installs: Installs,
+    pub(crate) installs: Installs,
     /// Why it is not known what was installed.
     pub(crate) installs_fault: Option<CliError>,
     allowed_libraries: Option<BTreeSet<String>>,
@@ -32,17 +32,16 @@ impl Engines {
             .iter()
             .enumerate()
             .partition(|(_, path)| path.trim().is_empty());
-        let mut discovery = discover(
-            written
-                .into_iter()
-                .map(|(_, path)| context.absolute(path.as_ref())),
-        );
-        discovery.faults.extend(blank.into_iter().map(blank_path));
-        let slot = slot(&plugins, &discovery);
         let (installs, installs_fault) = match Installs::read(&context.paths.native_dir) {
             Ok(installs) => (installs, None),
             Err(fault) => (Installs::default(), Some(fault)),
         };
+        let written = written.into_iter();
+        let linked = written.map(|(_, path)| context.absolute(path.as_ref()));
+        let copies = copies(&context.paths.extensions_dir, &installs);
+        let mut discovery = discover(linked.chain(copies));
+        discovery.faults.extend(blank.into_iter().map(blank_path));
+        let slot = slot(&plugins, &discovery);
         // Who loads plugins refuses settings that cannot be read; who only looks says so elsewhere.
         let native = context.native_settings();
         let allowed_libraries = native.ok().and_then(|(it, _)| it.allowed_libraries);
@@ -140,6 +139,21 @@ impl Engines {
         };
         known.or(only).map(|(directory, _)| directory)
     }
+}
+
+/// Recorded copies, then what else lies in the directory of copies and is a native plugin: OpenClaw keeps its own there.
+fn copies(extensions_dir: &Path, installs: &Installs) -> Vec<PathBuf> {
+    let recorded: BTreeSet<PathBuf> = installs.copies().map(Path::to_owned).collect();
+    let children = std::fs::read_dir(extensions_dir).into_iter().flatten();
+    let children = children.flatten().filter(|child| {
+        let name = child.file_name();
+        !name.as_encoded_bytes().starts_with(b".")
+    });
+    let others: BTreeSet<PathBuf> = children
+        .map(|child| child.path())
+        .filter(|path| !recorded.contains(path) && BuildDirectory::read(path).is_ok())
+        .collect();
+    recorded.into_iter().chain(others).collect()
 }
 
 /// An entry of the load paths that names nothing, as a fault without a directory.

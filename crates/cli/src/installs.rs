@@ -1,8 +1,10 @@
 //! What was installed, from where, and with which library: `<state dir>/native/installs.json`.
 //!
-//! Written at each installation, whole or not at all. It never decides whether a linked plugin is used.
+//! Written at each installation, whole or not at all. It never decides whether a linked plugin is used; a copy that has
+//! changed since is refused.
 
 use crate::error::CliError;
+use openclaw_config::same_id;
 use openclaw_loader::{BuildDirectory, Provenance};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,17 +22,59 @@ const LOCK_NAME: &str = "installs.lock";
 pub(crate) struct Installs(BTreeMap<String, Install>);
 
 /// One installation.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Install {
-    /// Build directory, as the config names it.
-    path: PathBuf,
+pub(crate) struct Install {
+    /// Build directory: as the config names it, or the copy.
+    pub(crate) path: PathBuf,
     /// SHA-256 of the library, lower-case hex.
     sha256: String,
     /// RFC 3339, UTC.
     installed_at: String,
     /// Whether it is used where it was built.
-    linked: bool,
+    pub(crate) linked: bool,
+    /// What it was installed from.
+    #[serde(flatten)]
+    pub(crate) source: Source,
+}
+
+/// What a plugin was installed from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Source {
+    /// The word of the original's records.
+    #[serde(rename = "source", default)]
+    pub(crate) kind: SourceKind,
+    /// The directory or archive; none for a package of a registry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) source_path: Option<PathBuf>,
+    /// What a package manager is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spec: Option<String>,
+}
+
+/// The kinds of sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SourceKind {
+    /// A directory.
+    #[default]
+    Path,
+    /// A `.zip`, `.tgz`, `.tar.gz` or `.tar`.
+    Archive,
+    /// A package, fetched by the user's own npm.
+    Npm,
+}
+
+impl SourceKind {
+    /// The word in records and messages.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Archive => "archive",
+            Self::Npm => "npm",
+        }
+    }
 }
 
 impl Installs {
@@ -72,23 +116,73 @@ impl Installs {
         }
     }
 
-    /// Records that a build directory was linked now. A record that cannot be read is replaced.
-    pub(crate) fn record_link(
+    /// The record of a plugin and the spelling of its id there. Ids match without regard to case.
+    pub(crate) fn get(&self, id: &str) -> Option<(&str, &Install)> {
+        let mut records = self.0.iter();
+        let found = records.find(|(key, _)| same_id(key, id));
+        found.map(|(key, install)| (key.as_str(), install))
+    }
+
+    /// The plugin that came from this spec of a package manager.
+    pub(crate) fn of_spec(&self, spec: &str) -> Option<(&str, &Install)> {
+        let mut records = self.0.iter();
+        let found = records.find(|(_, install)| install.source.spec.as_deref() == Some(spec));
+        found.map(|(key, install)| (key.as_str(), install))
+    }
+
+    /// The ids.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Directories of the copies.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = &Path> {
+        let copies = self.0.values().filter(|install| !install.linked);
+        copies.map(|install| install.path.as_path())
+    }
+
+    /// Records that a build directory was installed now. A record that cannot be read is replaced.
+    pub(crate) fn record(
         native_dir: &Path,
         plugin: &BuildDirectory,
+        linked: bool,
+        source: Source,
         now: jiff::Timestamp,
     ) -> Result<(), CliError> {
-        let path = native_dir.join(FILE_NAME);
-        let failed = |error: io::Error| CliError::io("write", &path, &error);
-        let _alone = lock(native_dir).map_err(failed)?;
-        let mut installs = Self::read(native_dir).unwrap_or_default();
         let install = Install {
             path: plugin.path.clone(),
             sha256: plugin.sha256.clone(),
             installed_at: format!("{now:.0}"),
-            linked: true,
+            linked,
+            source,
         };
-        installs.0.insert(plugin.manifest.id.clone(), install);
+        let id = plugin.manifest.id.clone();
+        Self::change(native_dir, Self::read(native_dir).is_err(), |installs| {
+            installs.0.insert(id, install);
+        })
+    }
+
+    /// Forgets a plugin.
+    pub(crate) fn forget(native_dir: &Path, id: &str) -> Result<(), CliError> {
+        Self::change(native_dir, false, |installs| {
+            installs.0.retain(|key, _| !same_id(key, id));
+        })
+    }
+
+    /// Changes the record, alone; `anew` gives up one that cannot be read.
+    fn change(
+        native_dir: &Path,
+        anew: bool,
+        change: impl FnOnce(&mut Self),
+    ) -> Result<(), CliError> {
+        let path = native_dir.join(FILE_NAME);
+        let failed = |error: io::Error| CliError::io("write", &path, &error);
+        let _alone = lock(native_dir).map_err(failed)?;
+        let mut installs = match Self::read(native_dir) {
+            Err(_) if anew => Self::default(),
+            read => read?,
+        };
+        change(&mut installs);
         installs.write(native_dir, &path).map_err(failed)
     }
 

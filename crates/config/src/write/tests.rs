@@ -120,7 +120,7 @@ fn file_that_cannot_be_used_is_never_overwritten() {
 
 /// Case C-4.
 #[test]
-fn ten_writers_at_once_lose_nothing() {
+fn hundred_edits_of_ten_writers_at_once_lose_nothing() {
     let home = Home::new(Some("{ plugins: { allow: ['first'] } }\n"));
     let options = WriteOptions {
         lock_wait: Duration::from_secs(60),
@@ -130,7 +130,7 @@ fn ten_writers_at_once_lose_nothing() {
         for writer in 0..10 {
             let path = home.config();
             scope.spawn(move || {
-                for turn in 0..3 {
+                for turn in 0..10 {
                     let id = format!("p{writer}-{turn}");
                     let outcome = edit_file::<WriteError>(&path, options, |_| Ok(allow(&id)));
                     assert!(outcome.unwrap().changed);
@@ -143,9 +143,9 @@ fn ten_writers_at_once_lose_nothing() {
         .plugins()
         .unwrap()
         .allow;
-    assert_eq!(allowed.len(), 1 + 10 * 3);
+    assert_eq!(allowed.len(), 1 + 10 * 10);
     for writer in 0..10 {
-        assert!(allowed.contains(&format!("p{writer}-2")));
+        assert!(allowed.contains(&format!("p{writer}-9")));
     }
     assert_eq!(home.files(), ["openclaw.json", "openclaw.json.bak"]);
 }

@@ -1,6 +1,7 @@
 //! `openclaw plugins list`: what is configured and how it stands. Loads nothing.
 
 use super::text::{modified, shown};
+use crate::args::ListArgs;
 use crate::context::Context;
 use crate::engines::Engines;
 use crate::error::{CliError, chain};
@@ -59,7 +60,11 @@ struct Diagnostic {
     code: Option<&'static str>,
 }
 
-pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, CliError> {
+pub(crate) fn run(
+    context: &Context,
+    args: &ListArgs,
+    output: &mut Output,
+) -> Result<ExitCode, CliError> {
     let engines = Engines::read(context)?;
     let mut diagnostics = Vec::new();
     let discovery = &engines.discovery;
@@ -98,6 +103,8 @@ pub(crate) fn run(context: &Context, output: &mut Output) -> Result<ExitCode, Cl
             format!("set it to true in {}", context.paths.config_path.display()),
         ));
     }
+    // Of those that are at fault too: they are what a user who enabled them looks for.
+    rows.retain(|row| !args.enabled || row.status != Status::Disabled);
     print(&rows, &diagnostics, output);
     output.document(&json!({ "plugins": rows, "diagnostics": diagnostics }));
     Ok(ExitCode::SUCCESS)

@@ -1,7 +1,8 @@
-//! `openclaw plugins`: build, link, validate and list.
+//! `openclaw plugins`: make, build, check, install, show, switch, update and remove plugins.
 
 mod build;
 mod build_first;
+mod consent;
 mod doctor;
 mod init;
 mod inspect;
@@ -10,7 +11,10 @@ mod list;
 mod pack;
 mod reload;
 mod source;
+mod switch;
 mod text;
+mod uninstall;
+mod update;
 mod validate;
 
 pub(crate) use text::word;
@@ -35,6 +39,10 @@ pub(crate) fn run(
         PluginsCommand::Inspect(args) => inspect::run(context, args, output),
         PluginsCommand::Reload(args) => reload::run(context, args, output),
         PluginsCommand::Doctor => doctor::run(context, output),
-        PluginsCommand::List => list::run(context, output),
+        PluginsCommand::List(args) => list::run(context, args, output),
+        PluginsCommand::Enable(args) => switch::enable(context, &args.ids, output),
+        PluginsCommand::Disable(args) => switch::disable(context, &args.ids, output),
+        PluginsCommand::Uninstall(args) => uninstall::run(context, args, output),
+        PluginsCommand::Update(args) => update::run(context, args, output),
     }
 }

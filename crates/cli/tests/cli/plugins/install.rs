@@ -184,17 +184,6 @@ fn ten_installs_at_once_all_count() {
     assert_eq!(plugins["entries"].as_object().unwrap().len(), 10);
 }
 
-#[test]
-fn without_the_link_flag_nothing_happens() {
-    let home = Home::new();
-    window(&home);
-    home.run("plugins install window").fails().shows(&[
-        "only links are supported yet",
-        "add -l: `openclaw plugins install -l window`",
-    ]);
-    assert!(!home.state_dir().exists());
-}
-
 /// Case N-18.
 #[test]
 fn help_only_prints_and_the_chosen_state_directory_is_used() {

@@ -2,14 +2,19 @@
 
 mod build;
 mod build_first;
+mod copies;
+mod hostile_archives;
 mod init;
 mod inspect;
 mod install;
 mod install_config;
 mod list;
+mod npm;
 mod pack;
 mod probing;
+mod switch;
 mod trust;
+mod uninstall;
 mod validate;
 mod wrong_directory;
 

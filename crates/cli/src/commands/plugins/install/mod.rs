@@ -1,14 +1,22 @@
-//! `openclaw plugins install`: links a build directory, selects its engine, and tries out in another process what it
-//! promises about turns.
+//! `openclaw plugins install`: links or copies a build directory, selects its engine, and tries out in another process
+//! what it promises about turns.
 
-mod plan;
+mod archive;
+mod copied;
+mod npm;
+pub(super) mod plan;
+mod stage;
+mod tree;
+
+pub(super) use copied::{Wanted, fetch, install};
+pub(super) use npm::Spec;
 
 use super::text::{file_name, modified, shown, tidy, word};
 use super::{build_first, source};
 use crate::args::InstallArgs;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::installs::Installs;
+use crate::installs::{Installs, Source};
 use crate::output::Output;
 use crate::probing::{self, CALL_TIMEOUT, Standing};
 use openclaw_config::{Config, KeyPath, edit_file};
@@ -17,6 +25,7 @@ use openclaw_loader::BuildDirectory;
 use plan::{Plan, SlotChange, Switch};
 use serde_json::json;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(
@@ -24,56 +33,108 @@ pub(crate) fn run(
     args: &InstallArgs,
     output: &mut Output,
 ) -> Result<ExitCode, CliError> {
-    if !args.link {
-        return Err(CliError::new(
-            "only links are supported yet",
-            format!(
-                "add -l: `openclaw plugins install -l {}`",
-                word(&args.source)
-            ),
-        ));
+    if args.dangerously_force_unsafe_install {
+        output.warning("--dangerously-force-unsafe-install has no effect: no check is left out");
     }
-    let mut path = tidy(&context.absolute(&args.source));
-    if args.build {
-        path = build_first::build(&path, output)?;
+    let source = match args.build {
+        true => build_first::build(&tidy(&context.absolute(&args.source)), output)?,
+        false => args.source.clone(),
+    };
+    if args.link {
+        link(context, tidy(&context.absolute(&source)), output)
+    } else {
+        copied::run(context, &source, args, output)
     }
+}
+
+/// - `path`: the build directory.
+fn link(context: &Context, path: PathBuf, output: &mut Output) -> Result<ExitCode, CliError> {
     // What was linked before does not matter: it is linked anew.
     let plugin = source::read(&path, &context.trust()?)?;
-    let config_path = &context.paths.config_path;
-    let plan_for = |config: &Config| -> Result<Plan, CliError> {
-        let absolute = |path: &str| context.absolute(path.as_ref());
-        Ok(Plan::new(&config.plugins()?, &plugin, &absolute)?)
+    let plan = Plan::make(context, &plugin, true)?;
+    let source = Source {
+        source_path: Some(path),
+        ..Source::default()
     };
-    // Once ahead, so that a refusal leaves no trace at all; the one that counts is made under the lock.
-    plan_for(&context.config()?)?;
-    let mut plan = None;
-    let outcome = edit_file(config_path, context.write_options(), |config| {
-        let made = plan_for(config)?;
-        let edits = made.edits.clone();
-        plan = Some(made);
-        Ok::<_, CliError>(edits)
-    })?;
-    let plan =
-        plan.ok_or_else(|| CliError::new("the config was not looked at", "run the command again"))?;
-    forget_ended(
-        &HostSettings::health_dir(&context.paths.native_dir),
-        &plugin.manifest.id,
-    );
-    let recorded =
-        Installs::record_link(&context.paths.native_dir, &plugin, jiff::Timestamp::now());
-    let promises = try_out(context, &plan, &plugin)?;
-    report(
-        &plan,
-        &plugin,
-        outcome.changed,
-        config_path,
-        &promises,
-        output,
-    );
+    let native_dir = &context.paths.native_dir;
+    let recorded = Installs::record(native_dir, &plugin, true, source, jiff::Timestamp::now());
+    let how = How {
+        verb: "linked",
+        source: "a local directory",
+        from: plugin.path.display().to_string(),
+        again: format!("openclaw plugins install -l {}", word(&plugin.path)),
+    };
+    tell(context, &plan, &plugin, &how, output)?;
     if let Err(error) = recorded {
         output.warning(&format!("linked, but not recorded: {error}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How a plugin was installed, for people.
+struct How {
+    verb: &'static str,
+    source: &'static str,
+    from: String,
+    /// The command that installs it once more, or what else goes on from here.
+    again: String,
+}
+
+/// A plan that was carried out, and whether that changed the config.
+pub(super) struct Planned {
+    plan: Plan,
+    changed: bool,
+}
+
+impl Plan {
+    /// The plan for the config at hand, carried out.
+    fn make(context: &Context, plugin: &BuildDirectory, linked: bool) -> Result<Planned, CliError> {
+        let plan_for = |config: &Config| -> Result<Self, CliError> {
+            let absolute = |path: &str| context.absolute(path.as_ref());
+            Ok(Self::new(&config.plugins()?, plugin, linked, &absolute)?)
+        };
+        // Once ahead, so that a refusal leaves no trace at all; the one that counts is made under the lock.
+        plan_for(&context.config()?)?;
+        let mut plan = None;
+        let config_path = &context.paths.config_path;
+        let outcome = edit_file(config_path, context.write_options(), |config| {
+            let made = plan_for(config)?;
+            let edits = made.edits.clone();
+            plan = Some(made);
+            Ok::<_, CliError>(edits)
+        })?;
+        let plan = plan.ok_or_else(|| {
+            CliError::new("the config was not looked at", "run the command again")
+        })?;
+        Ok(Planned {
+            plan,
+            changed: outcome.changed,
+        })
+    }
+}
+
+/// What is the same for every way to install: a fresh start, a try, and the report.
+fn tell(
+    context: &Context,
+    planned: &Planned,
+    plugin: &BuildDirectory,
+    how: &How,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    forget_ended(
+        &HostSettings::health_dir(&context.paths.native_dir),
+        &plugin.manifest.id,
+    );
+    let promises = try_out(context, &planned.plan, plugin)?;
+    report(
+        planned,
+        plugin,
+        how,
+        &context.paths.config_path,
+        &promises,
+        output,
+    );
+    Ok(())
 }
 
 /// What the engine's promises turned out to be worth, or why nobody looked.
@@ -100,24 +161,28 @@ fn try_out(context: &Context, plan: &Plan, plugin: &BuildDirectory) -> Result<Pr
 }
 
 fn report(
-    plan: &Plan,
+    planned: &Planned,
     plugin: &BuildDirectory,
-    changed: bool,
+    how: &How,
     config_path: &Path,
     promises: &Promises,
     output: &mut Output,
 ) {
+    let Planned { plan, changed } = planned;
+    let changed = *changed;
     let id = &plugin.manifest.id;
     let version = plugin.manifest.version.as_deref();
     let note = &plugin.facts.note;
     let contract = format!("{}.{}", note.contract_major, note.contract_minor);
-    output.talk(
-        "source: a local directory, checked by nobody; its code will run with all your rights",
-    );
+    output.talk(&format!(
+        "source: {}, checked by nobody; its code will run with all your rights",
+        how.source
+    ));
     output.line(&format!(
-        "linked   {id} {} from {}",
+        "{:<8} {id} {} from {}",
+        how.verb,
         version.unwrap_or("(no version)"),
-        plugin.path.display()
+        how.from
     ));
     let written = modified(&plugin.library)
         .map(|time| format!(", written {time}"))
@@ -154,10 +219,10 @@ fn report(
     output.line(&format!("promises {promises_text}"));
     if let Some(help) = standing.and_then(|standing| standing.help(&plugin.path)) {
         output.warning(&format!(
-            "the engine is linked and loads, but turns do not run through it: {help}"
+            "the engine is installed and loads, but turns do not run through it: {help}"
         ));
     }
-    let (attention, next) = next_step(plan, plugin, config_path);
+    let (attention, next) = next_step(plan, plugin, &how.again, config_path);
     if let Some(attention) = attention {
         output.warning(&attention);
     }
@@ -188,11 +253,15 @@ fn slot_words(slot: &SlotChange, id: &str) -> String {
 }
 
 /// What needs attention, and what to do next.
-fn next_step(plan: &Plan, plugin: &BuildDirectory, config_path: &Path) -> (Option<String>, String) {
+fn next_step(
+    plan: &Plan,
+    plugin: &BuildDirectory,
+    again: &str,
+    config_path: &Path,
+) -> (Option<String>, String) {
     let id = &plugin.manifest.id;
     let config = config_path.display();
     let entry = KeyPath::new(["plugins", "entries", &plan.entry]);
-    let again = format!("openclaw plugins install -l {}", word(&plugin.path));
     match (&plan.switch, &plan.slot) {
         (Switch::NeedsSettings(problems), _) => (
             Some(format!(

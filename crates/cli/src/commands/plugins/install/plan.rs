@@ -1,4 +1,4 @@
-//! What linking a plugin changes in `openclaw.json`. Writes nothing.
+//! What installing a plugin changes in `openclaw.json`. Writes nothing.
 
 use openclaw_config::{Edit, Plugins, Slot, SlotChoice, same_id};
 use openclaw_host::LEGACY_ID;
@@ -24,7 +24,7 @@ pub(super) struct Plan {
 
 /// What becomes of `plugins.entries.<id>.enabled`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Switch {
+pub(in super::super) enum Switch {
     /// It is true.
     On,
     /// The user switched it off; that stays.
@@ -35,7 +35,7 @@ pub(super) enum Switch {
 
 /// What becomes of `plugins.slots.contextEngine`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum SlotChange {
+pub(in super::super) enum SlotChange {
     /// It names the engine now, and named `former`, or meant it.
     Selected { former: String },
     /// It named the engine before.
@@ -47,13 +47,14 @@ pub(super) enum SlotChange {
 }
 
 impl Plan {
-    /// What linking `plugin` changes; `absolute` expands a load path.
+    /// What linking `plugin` changes, or having copied it to where it is; `absolute` expands a load path.
     ///
     /// Settings that are there and break the schema are an error: the user has to mend them first. Settings that are
     /// missing are not.
     pub(super) fn new(
         plugins: &Plugins,
         plugin: &BuildDirectory,
+        linked: bool,
         absolute: &dyn Fn(&str) -> PathBuf,
     ) -> Result<Self, LoadError> {
         let id = &plugin.manifest.id;
@@ -90,7 +91,7 @@ impl Plan {
                 .iter()
                 .map(|old| Edit::remove_from(paths, old.as_str())),
         );
-        if !is_linked {
+        if linked && !is_linked {
             edits.push(Edit::append_unique(paths, path));
         }
         let lists = |listed: &&String| same_id(listed.trim(), id);
@@ -116,7 +117,10 @@ impl Plan {
 }
 
 /// The spelling of the id in `entries`, and whether the plugin is on.
-fn switch(plugins: &Plugins, manifest: &Manifest) -> Result<(String, Switch), LoadErrorKind> {
+pub(in super::super) fn switch(
+    plugins: &Plugins,
+    manifest: &Manifest,
+) -> Result<(String, Switch), LoadErrorKind> {
     let entry = plugins.entry(&manifest.id);
     let key = entry
         .map_or(manifest.id.as_str(), |(key, _)| key)
@@ -136,7 +140,12 @@ fn switch(plugins: &Plugins, manifest: &Manifest) -> Result<(String, Switch), Lo
     Ok((key, if is_off { Switch::KeptOff } else { Switch::On }))
 }
 
-fn slot(plugins: &Plugins, manifest: &Manifest, switch: &Switch) -> SlotChange {
+/// What becomes of the slot when `manifest`'s plugin is installed or enabled.
+pub(in super::super) fn slot(
+    plugins: &Plugins,
+    manifest: &Manifest,
+    switch: &Switch,
+) -> SlotChange {
     let is_named = plugins.filled_slot(&manifest.id) == Some(Slot::ContextEngine);
     if *switch != Switch::On {
         return SlotChange::Untouched;
