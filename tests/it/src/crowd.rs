@@ -1,5 +1,6 @@
 //! Many sessions at once, while the engine is replaced, fails and compacts.
 
+use openclaw_host::compaction::{CompactionPolicy, CompactionSettings};
 use openclaw_host::{CommitOutcome, CompactRequest, Host, LaneError, TurnError, TurnOutcome};
 use serde_json::json;
 use std::fs;
@@ -31,18 +32,35 @@ impl Dice {
     }
 }
 
+/// What all sessions together have done.
+#[derive(Default)]
+struct Counts {
+    ended: AtomicUsize,
+    turns: AtomicU64,
+    compactions: AtomicU64,
+}
+
+/// Answers at once and leaves summaries to the host's own rule.
+fn model() -> ScriptedModel {
+    ScriptedModel::done().at("offline", "offline")
+}
+
 fn key(session: usize) -> String {
     format!("agent:main:crowd-{session}")
 }
 
 /// Runs a turn, again while the session is held by a delivery.
 fn answered(host: &Host, session: &str, text: &str) -> TurnOutcome {
-    let mut model = ScriptedModel::done();
+    let mut model = model();
+    let question = format!(
+        "{text} {}",
+        "The pump starts before the valve opens. ".repeat(10)
+    );
     loop {
         match turn_in(
             host,
             session,
-            text,
+            &question,
             Some(&format!("{session} {text}")),
             &mut model,
         ) {
@@ -53,8 +71,19 @@ fn answered(host: &Host, session: &str, text: &str) -> TurnOutcome {
     }
 }
 
+/// Compactions leave a few turns as they are.
+fn keeping_little() -> CompactionPolicy {
+    CompactionPolicy {
+        settings: CompactionSettings {
+            keep_recent_tokens: 300,
+            ..CompactionSettings::default()
+        },
+        ..CompactionPolicy::default()
+    }
+}
+
 /// What one session did: the turns that its engine is owed, in order.
-fn converse(host: &Host, session: usize, answered_turns: &AtomicU64) -> Vec<String> {
+fn converse(host: &Host, session: usize, counts: &Counts) -> Vec<String> {
     let mut dice = Dice(session as u64);
     let key = key(session);
     let mut owed = Vec::new();
@@ -65,15 +94,19 @@ fn converse(host: &Host, session: usize, answered_turns: &AtomicU64) -> Vec<Stri
         if outcome.record.commit != CommitOutcome::NotOwed {
             owed.push(text);
         }
-        answered_turns.fetch_add(1, Ordering::Relaxed);
+        counts.turns.fetch_add(1, Ordering::Relaxed);
         if dice.roll(10) == 0 {
             let request = CompactRequest {
                 session: key.clone(),
                 ..CompactRequest::default()
             };
-            match host.compact(&request) {
-                // The engine may fail, or be another one by now.
-                Ok(_) | Err(TurnError::Engine { .. }) => {}
+            match host.compact(&request, &mut model()) {
+                Ok(outcome) => {
+                    let made = u64::from(outcome.compacted);
+                    counts.compactions.fetch_add(made, Ordering::Relaxed);
+                }
+                // The build that serves may fail in it.
+                Err(TurnError::Engine { .. }) => {}
                 Err(TurnError::Lane(LaneError::Busy { .. })) => {}
                 Err(error) => panic!("{key}: {error}"),
             }
@@ -93,15 +126,15 @@ fn build(round: u64, dice: &mut Dice) -> Build {
 }
 
 /// Replaces the engine after every few turns until all sessions have ended. Gives the number of builds.
-fn replace(home: &Home, host: &Host, ended: &AtomicUsize, turns: &AtomicU64) -> u64 {
+fn replace(home: &Home, host: &Host, counts: &Counts) -> u64 {
     let mut dice = Dice(1);
     for round in 1.. {
         build(round, &mut dice).put(ENGINE, &home.plugin_dir(ENGINE));
         // A build whose factory fails is refused, and the one before it goes on.
         let _ = host.reload(ENGINE);
-        let next = turns.load(Ordering::Relaxed) + sessions().div_ceil(8) as u64;
-        while turns.load(Ordering::Relaxed) < next {
-            if ended.load(Ordering::Relaxed) == sessions() {
+        let next = counts.turns.load(Ordering::Relaxed) + sessions().div_ceil(8) as u64;
+        while counts.turns.load(Ordering::Relaxed) < next {
+            if counts.ended.load(Ordering::Relaxed) == sessions() {
                 return round;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -132,19 +165,20 @@ fn no_commit_is_lost_doubled_or_out_of_order() {
     let commits = tempfile::tempdir().unwrap();
     let home = Home::new()
         .with_engine(ENGINE, json!({ "commits": commits.path() }))
+        .compacting(keeping_little())
         .reloading(Duration::from_secs(60), 100_000);
     let host = home.host();
-    let (ended, turns) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let counts = Counts::default();
     let (owed, builds) = std::thread::scope(|scope| {
         let start = |session| {
-            let (host, ended, turns) = (&host, &ended, &turns);
+            let (host, counts) = (&host, &counts);
             scope.spawn(move || {
-                let _ends = Ends(ended);
-                converse(host, session, turns)
+                let _ends = Ends(&counts.ended);
+                converse(host, session, counts)
             })
         };
         let running: Vec<_> = (0..sessions()).map(start).collect();
-        let builds = replace(&home, &host, &ended, &turns);
+        let builds = replace(&home, &host, &counts);
         let owed: Vec<Vec<String>> = running
             .into_iter()
             .map(|session| session.join().unwrap())
@@ -173,4 +207,6 @@ fn no_commit_is_lost_doubled_or_out_of_order() {
         "the engine served {given} of {all} turns over {builds} builds"
     );
     assert!(builds > 3, "{builds} builds");
+    let compactions = counts.compactions.into_inner();
+    assert!(compactions > sessions() as u64, "{compactions} compactions");
 }

@@ -1,7 +1,8 @@
 //! An engine whose note says that it may be unmapped. It adds the text of its build to the system prompt; a test makes
 //! another build by overwriting that text in the file. A build named `fails-<where>` fails there. The setting `hold` makes
 //! an instance leave something behind that keeps the library mapped. With the setting `commits`, a directory, it writes down
-//! there which turns it was given, a file a session and a line a turn.
+//! there which turns it was given, a file a session and a line a turn: its key and
+//! the first word of what was asked.
 
 use openclaw_interface::model::{CommitParams, CompactParams, CompactResult, SessionParams};
 use openclaw_interface::{
@@ -60,7 +61,7 @@ impl Unloadable {
         self.settings.get(name).and_then(Value::as_str)
     }
 
-    /// Writes a turn down: its key and what was asked. Tells whether it was new.
+    /// Writes a turn down. Tells whether it was new.
     fn keep(
         directory: &Path,
         messages: Messages<'_>,
@@ -75,7 +76,8 @@ impl Unloadable {
         }
         let asked = messages.iter().next().map_or("null", |it| it.json());
         let asked: Value = serde_json::from_str(asked)?;
-        let line = format!("{key} {}\n", asked["content"].as_str().unwrap_or_default());
+        let text = asked["content"].as_str().unwrap_or_default();
+        let line = format!("{key} {}\n", text.split(' ').next().unwrap_or_default());
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         file.write_all(line.as_bytes())?;
         Ok(true)
@@ -162,11 +164,7 @@ impl ContextEngine for Unloadable {
         if build() == "fails-compact" {
             panic!("this build fails in compact");
         }
-        Ok(CompactResult {
-            ok: true,
-            compacted: true,
-            ..CompactResult::default()
-        })
+        Err(EngineError::unsupported("compact"))
     }
 
     fn dispose(&mut self) -> Result<(), EngineError> {
