@@ -121,7 +121,7 @@ fn code(line: &str) -> &str {
 }
 
 fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
         .any(|found| found == word)
 }
 

@@ -108,7 +108,10 @@ fn projected(
     let past = host
         .histories()
         .before(&store, session, session.path_length, &manner)?;
-    Ok(sum(past.fitted.messages())
+    let target = facts.target(session, &past, &request.view);
+    let messages = past.fitted.messages();
+    let sized = host.sent().sized(messages, &past.history, target);
+    Ok(sum(sized.as_deref().unwrap_or(messages))
         .saturating_add(fixed_tokens)
         .max(counted))
 }

@@ -6,6 +6,7 @@ use super::open::Turn;
 use super::params::ModelFacts;
 use crate::history::{Held, Manner, Past};
 use crate::sent::Target;
+use crate::store::Session;
 use crate::tokens::Vocabulary;
 use openclaw_transcript::{CACHE_TTL_ROW, Policy, Pruning, TurnLimit, custom_row};
 
@@ -29,6 +30,23 @@ impl ModelFacts {
             limit: view.turn_limit,
             heartbeat_prompt: view.heartbeat_prompt.clone(),
             vocabulary: Vocabulary::of_model(&self.model_id),
+        }
+    }
+
+    /// Whom a session's messages are shortened for.
+    pub(super) fn target<'a>(
+        &'a self,
+        session: &'a Session,
+        past: &'a Past,
+        view: &'a ViewSettings,
+    ) -> Target<'a> {
+        Target {
+            session_id: &session.id,
+            provider: &self.provider,
+            model: &self.model_id,
+            window_tokens: self.window_tokens,
+            manner: past.fitted.manner(),
+            pruning: view.pruning.as_ref(),
         }
     }
 }
@@ -72,14 +90,8 @@ impl Admitted<'_> {
     }
 
     fn target<'a>(&'a self, past: &'a Past) -> Target<'a> {
-        Target {
-            session_id: &self.turn.session.id,
-            provider: &self.facts.provider,
-            model: &self.facts.model_id,
-            window_tokens: self.facts.window_tokens,
-            manner: past.fitted.manner(),
-            pruning: self.turn.request.view.pruning.as_ref(),
-        }
+        let turn = &self.turn;
+        self.facts.target(&turn.session, past, &turn.request.view)
     }
 }
 

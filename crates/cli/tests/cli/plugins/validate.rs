@@ -279,7 +279,7 @@ fn installing_says_what_the_promises_are_worth_and_refuses_nothing() {
     );
     let ran = link(&home, &directory).succeeds().shows(&[
         "promises semantics probe failed: commit-duplicate:",
-        "warning: the engine is linked and loads, but turns do not run through it",
+        "warning: the engine is installed and loads, but turns do not run through it",
     ]);
     assert!(ran.stdout.contains("liar is now selected"), "{ran:#?}");
     let other = plugin(&home, "other", "");
