@@ -82,6 +82,10 @@ fn nothing_is_copied_that_nobody_accepted() {
         ("plugins install window", "--force"),
         ("plugins install --accept-capabilities window", "--force"),
         ("plugins install --force window", "--accept-capabilities"),
+        (
+            "plugins install window",
+            "add --force --accept-capabilities",
+        ),
     ] {
         home.run(line).fails().shows(&["was not installed", option]);
         assert!(!home.state_dir().exists());

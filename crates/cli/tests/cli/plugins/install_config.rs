@@ -94,7 +94,7 @@ fn plugin_that_the_user_switched_off_stays_off() {
     let directory = window(&home);
     link(&home, &directory).succeeds().shows(&[
         "stays disabled: `plugins.entries.window.enabled` is false",
-        "set `plugins.entries.window.enabled` to true and run `openclaw plugins install -l ~~/here/window` again",
+        "to use it: `openclaw plugins enable window`",
     ]);
     assert_eq!(
         home.config_json()["plugins"],

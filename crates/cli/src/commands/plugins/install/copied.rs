@@ -54,15 +54,9 @@ pub(super) fn run(
     accept(args, &wanted, output)?;
     let fetched = fetch(context, &wanted, args.pin)?;
     let from = fetched.from.clone();
-    let kind = fetched.source.kind;
     let (planned, plugin) = install(context, fetched, args.force)?;
     let how = How {
         verb: "copied",
-        source: match kind {
-            SourceKind::Path => "a local directory",
-            SourceKind::Archive => "a local archive",
-            SourceKind::Npm => "a package of npm",
-        },
         from: format!("{from} to {}", word(&plugin.path)),
         again: format!("openclaw plugins enable {}", plugin.manifest.id),
     };
@@ -149,6 +143,7 @@ fn accept(args: &InstallArgs, wanted: &Wanted, output: &mut Output) -> Result<()
     output.talk(&format!(
         "{what} is checked by nobody; its code will run with all your rights"
     ));
+    let mut missing = Vec::new();
     for (is_accepted, question, option) in [
         (args.force, "install it?", "--force"),
         (
@@ -157,17 +152,19 @@ fn accept(args: &InstallArgs, wanted: &Wanted, output: &mut Output) -> Result<()
             "--accept-capabilities",
         ),
     ] {
-        let may_ask = stdin.is_terminal();
-        let is_accepted =
-            is_accepted || (may_ask && consent::asked(question, &mut stdin.lock(), output));
-        if !is_accepted {
-            return Err(CliError::new(
-                format!("{what} was not installed: it has to be accepted"),
-                format!("look at it, then add {option}"),
-            ));
+        let may_ask = stdin.is_terminal() && missing.is_empty();
+        if is_accepted || (may_ask && consent::asked(question, &mut stdin.lock(), output)) {
+            continue;
         }
+        missing.push(option);
     }
-    Ok(())
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(CliError::new(
+        format!("{what} was not installed: it has to be accepted"),
+        format!("look at it, then add {}", missing.join(" ")),
+    ))
 }
 
 /// Brings what is wanted into a stage, and inspects it there. Runs nothing of it. Leaves nothing behind when it fails.

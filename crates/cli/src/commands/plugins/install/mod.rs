@@ -52,6 +52,9 @@ fn link(context: &Context, path: PathBuf, output: &mut Output) -> Result<ExitCod
     // What was linked before does not matter: it is linked anew.
     let plugin = source::read(&path, &context.trust()?)?;
     let plan = Plan::make(context, &plugin, true)?;
+    output.talk(
+        "source: a local directory, checked by nobody; its code will run with all your rights",
+    );
     let source = Source {
         source_path: Some(path),
         ..Source::default()
@@ -60,7 +63,6 @@ fn link(context: &Context, path: PathBuf, output: &mut Output) -> Result<ExitCod
     let recorded = Installs::record(native_dir, &plugin, true, source, jiff::Timestamp::now());
     let how = How {
         verb: "linked",
-        source: "a local directory",
         from: plugin.path.display().to_string(),
         again: format!("openclaw plugins install -l {}", word(&plugin.path)),
     };
@@ -74,7 +76,6 @@ fn link(context: &Context, path: PathBuf, output: &mut Output) -> Result<ExitCod
 /// How a plugin was installed, for people.
 struct How {
     verb: &'static str,
-    source: &'static str,
     from: String,
     /// The command that installs it once more, or what else goes on from here.
     again: String,
@@ -174,10 +175,6 @@ fn report(
     let version = plugin.manifest.version.as_deref();
     let note = &plugin.facts.note;
     let contract = format!("{}.{}", note.contract_major, note.contract_minor);
-    output.talk(&format!(
-        "source: {}, checked by nobody; its code will run with all your rights",
-        how.source
-    ));
     output.line(&format!(
         "{:<8} {id} {} from {}",
         how.verb,
@@ -276,7 +273,7 @@ fn next_step(
             Some(format!(
                 "{id} stays disabled: `{entry}.enabled` is false in {config}"
             )),
-            format!("to use it, set `{entry}.enabled` to true and run `{again}` again"),
+            format!("to use it: `openclaw plugins enable {id}`"),
         ),
         (Switch::On, _) if plan.plugins_off => (
             Some(format!(
