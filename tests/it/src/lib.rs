@@ -7,6 +7,7 @@ mod compaction;
 mod conformance;
 mod crowd;
 mod failures;
+mod faults_cited;
 mod kill;
 mod loading;
 mod panics;

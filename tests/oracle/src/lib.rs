@@ -24,6 +24,7 @@ mod import;
 mod migrations;
 mod pairs;
 mod parsing;
+mod plugins;
 mod prune;
 mod replay;
 mod round_trip;

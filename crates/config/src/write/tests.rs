@@ -298,6 +298,22 @@ fn mode_is_kept_and_the_backup_is_not_wider() {
     }
 }
 
+/// Case C-3. Only a privileged process can give the file away first; for another one it is its own before and after.
+#[cfg(unix)]
+#[test]
+fn owner_and_group_are_kept() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let home = Home::new(Some("{}"));
+    let _ = chown(home.config(), Some(4242), Some(4243));
+    let owner = || {
+        let metadata = fs::metadata(home.config()).unwrap();
+        (metadata.uid(), metadata.gid())
+    };
+    let before = owner();
+    assert!(home.edit(&allow("a")).unwrap().changed);
+    assert_eq!(owner(), before);
+}
+
 #[cfg(unix)]
 #[test]
 fn link_stays_a_link_and_its_target_changes() {

@@ -148,9 +148,11 @@ fn unknown(engines: &Engines, id: &str) -> CliError {
     CliError::new(format!("plugin `{id}` was not found"), help)
 }
 
-/// Why the plugin would not run although its entry said so.
+/// Why the plugin would not run although its entry said so. That the slot names it does not count: the next selection
+/// would switch it off again.
 fn would_stay_off(plugins: &Plugins, entry: &str, id: &str) -> Option<DisabledReason> {
     let mut plugins = plugins.clone();
+    plugins.slots.context_engine = None;
     let on = Entry {
         enabled: Some(true),
         ..Entry::default()

@@ -73,6 +73,8 @@ fn linking_again_changes_no_byte() {
         "window",
         "window/",
         "../here/./window//.",
+        "file:./window",
+        &format!("file://{}", directory.display()),
         &directory.display().to_string(),
     ] {
         home.run(&format!("plugins install -l {source}"))

@@ -72,6 +72,19 @@ fn id_leaves_the_deny_list_however_it_is_spelled() {
     assert_eq!(plugins["allow"], json!(["Window"]));
 }
 
+#[test]
+fn deny_list_with_nothing_left_in_it_goes() {
+    let home = Home::new();
+    home.write_config(r#"{"plugins": {"deny": ["one"]}}"#);
+    link(&home, &plugin(&home, "one", "")).succeeds();
+    assert_eq!(home.config_json()["plugins"].get("deny"), None);
+
+    let empty = Home::new();
+    empty.write_config(r#"{"plugins": {"deny": []}}"#);
+    link(&empty, &plugin(&empty, "one", "")).succeeds();
+    assert_eq!(empty.config_json()["plugins"]["deny"], json!([]));
+}
+
 /// Case C-9.
 #[test]
 fn settings_of_the_plugin_stay_and_defaults_are_not_written() {

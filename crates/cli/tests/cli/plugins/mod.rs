@@ -16,7 +16,9 @@ mod switch;
 mod trust;
 mod uninstall;
 mod validate;
+mod which_library;
 mod wrong_directory;
+mod zips;
 
 use crate::home::{Home, Ran, write};
 use std::fs;

@@ -1,5 +1,6 @@
 //! `plugins pack`: a build directory as one archive.
 
+use super::copies::ACCEPTED;
 use super::{LIBRARY, MANIFEST, window};
 use crate::home::{Home, write};
 use flate2::read::GzDecoder;
@@ -111,4 +112,28 @@ fn archive_that_is_there_stays_and_a_broken_directory_is_not_packed() {
         .fails()
         .shows(&["~~/here/window"]);
     assert!(!home.path("broken.tgz").exists());
+}
+
+#[test]
+fn packed_plugin_can_be_installed_elsewhere_and_serves() {
+    let made = Home::new();
+    let plugin = window(&made);
+    made.run("plugins pack window --out w.tgz").succeeds();
+
+    let home = Home::new().probed();
+    fs::copy(made.path("w.tgz"), home.path("w.tgz")).unwrap();
+    home.run(&format!("{ACCEPTED} w.tgz"))
+        .succeeds()
+        .shows(&["window is now selected"]);
+    let copy = home.state_dir().join("extensions/window");
+    for name in [LIBRARY, MANIFEST] {
+        assert_eq!(
+            fs::read(copy.join(name)).unwrap(),
+            fs::read(plugin.join(name)).unwrap(),
+            "{name}"
+        );
+    }
+    home.run("agent -m hello --json")
+        .succeeds()
+        .shows(&["\"engineId\": \"window\"", "\"status\": \"committed\""]);
 }

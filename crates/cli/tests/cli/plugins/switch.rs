@@ -52,6 +52,10 @@ fn what_would_stay_off_is_refused_with_the_reason() {
         (r#""enabled": false"#, "plugins disabled"),
         (r#""deny": ["one"]"#, "on the deny list"),
         (r#""allow": ["other"]"#, "not on the allow list"),
+        (
+            r#""allow": ["other"], "slots": {"contextEngine": "one"}"#,
+            "not on the allow list",
+        ),
     ] {
         let home = Home::new();
         let path = plugin(&home, "one", ENGINE).display().to_string();
@@ -108,4 +112,30 @@ fn config_that_cannot_be_parsed_or_written_is_left_alone() {
         .fails()
         .shows(&["read-only"]);
     assert_eq!(home.config(), before);
+}
+
+/// Case C-4.
+#[test]
+fn hundred_processes_that_switch_at_once_lose_nothing() {
+    let home = Home::new();
+    let ids: Vec<String> = (0..100).map(|number| format!("p{number}")).collect();
+    let entries = ids
+        .iter()
+        .map(|id| format!("{id}: {{enabled: true}}, // kept\n"));
+    let before = format!(
+        "{{plugins: {{entries: {{\n{}}}}}}}\n",
+        entries.collect::<String>()
+    );
+    home.write_config(&before);
+    std::thread::scope(|scope| {
+        for ids in ids.chunks(10) {
+            let home = &home;
+            scope.spawn(move || {
+                for id in ids {
+                    home.run(&format!("plugins disable {id}")).succeeds();
+                }
+            });
+        }
+    });
+    assert_eq!(home.config(), Some(before.replace("true", "false")));
 }

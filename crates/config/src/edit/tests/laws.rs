@@ -7,11 +7,17 @@ use serde_json::{Map, Value};
 use crate::edit::{Edit, apply, plan};
 use crate::{spans, syntax};
 
-/// A document and the byte range of each scalar in it, by path.
+mod outside;
+
+type Place = (Vec<String>, std::ops::Range<usize>);
+
+/// A document and the byte range of each value in it, by path.
 #[derive(Debug, Clone, Default)]
 struct Written {
     text: String,
-    scalars: Vec<(Vec<String>, std::ops::Range<usize>)>,
+    scalars: Vec<Place>,
+    objects: Vec<Place>,
+    arrays: Vec<Place>,
 }
 
 #[derive(Debug, Clone)]
@@ -157,6 +163,7 @@ fn write(node: &Node, out: &mut Written, choices: &mut Choices<'_>, path: &mut V
         ),
         Node::Array(items) => ('[', ']', items.iter().map(|n| (None, n)).collect()),
     };
+    let start = out.text.len();
     out.text.push(open);
     for (index, (key, node)) in items.iter().enumerate() {
         if index > 0 {
@@ -182,6 +189,11 @@ fn write(node: &Node, out: &mut Written, choices: &mut Choices<'_>, path: &mut V
     }
     gap(out, choices);
     out.text.push(close);
+    let place = (path.clone(), start..out.text.len());
+    match node {
+        Node::Array(_) => out.arrays.push(place),
+        Node::Object(_) | Node::Scalar(_) => out.objects.push(place),
+    }
 }
 
 /// The key without quotes and escapes.

@@ -36,15 +36,23 @@ pub(crate) fn run(
     if args.dangerously_force_unsafe_install {
         output.warning("--dangerously-force-unsafe-install has no effect: no check is left out");
     }
+    let given = plain_path(&args.source);
     let source = match args.build {
-        true => build_first::build(&tidy(&context.absolute(&args.source)), output)?,
-        false => args.source.clone(),
+        true => build_first::build(&tidy(&context.absolute(given)), output)?,
+        false => given.to_owned(),
     };
     if args.link {
         link(context, tidy(&context.absolute(&source)), output)
     } else {
         copied::run(context, &source, args, output)
     }
+}
+
+/// Without the `file:` or `file://` in front, behind which a path stands as it is.
+fn plain_path(given: &Path) -> &Path {
+    let path = given.to_str().and_then(|text| text.strip_prefix("file:"));
+    let path = path.map(|path| path.strip_prefix("//").unwrap_or(path));
+    path.map_or(given, Path::new)
 }
 
 /// - `path`: the build directory.

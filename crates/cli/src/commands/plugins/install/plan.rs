@@ -104,6 +104,9 @@ impl Plan {
                 .iter()
                 .map(|listed| Edit::remove_from(["plugins", "deny"], listed.as_str())),
         );
+        if !undenied.is_empty() {
+            edits.push(Edit::remove_if_empty(["plugins", "deny"]));
+        }
         Ok(Self {
             edits,
             entry,
