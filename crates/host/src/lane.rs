@@ -23,8 +23,15 @@ pub(crate) struct Lanes {
 
 /// The right to run a turn in a session. Ends when dropped, and with the process.
 pub(crate) struct Lane {
-    _between_processes: File,
+    between_processes: File,
     _in_process: ArcMutexGuard<RawMutex, ()>,
+}
+
+impl Drop for Lane {
+    /// Closing the file is not enough: a child that is being started meanwhile has it open until its program begins.
+    fn drop(&mut self) {
+        let _ = self.between_processes.unlock();
+    }
 }
 
 /// Why a lane cannot be had.
@@ -69,7 +76,7 @@ impl Lanes {
             match file.try_lock() {
                 Ok(()) => {
                     return Ok(Lane {
-                        _between_processes: file,
+                        between_processes: file,
                         _in_process: in_process,
                     });
                 }
@@ -95,7 +102,7 @@ impl Lanes {
         let file = self.file(session_key)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lane {
-                _between_processes: file,
+                between_processes: file,
                 _in_process: in_process,
             })),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -140,4 +147,20 @@ fn file_name(session_key: &str) -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     format!("{hex}.lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lane_ends_when_dropped_though_a_child_still_has_its_file() {
+        let home = tempfile::tempdir().unwrap();
+        let lanes = Lanes::new(home.path().join("locks"), Duration::ZERO);
+        let lane = lanes.enter("s").unwrap();
+        let inherited = lane.between_processes.try_clone().unwrap();
+        drop(lane);
+        assert!(lanes.try_enter("s").unwrap().is_some());
+        drop(inherited);
+    }
 }

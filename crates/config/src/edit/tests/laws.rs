@@ -190,10 +190,11 @@ fn write(node: &Node, out: &mut Written, choices: &mut Choices<'_>, path: &mut V
     gap(out, choices);
     out.text.push(close);
     let place = (path.clone(), start..out.text.len());
-    match node {
-        Node::Array(_) => out.arrays.push(place),
-        Node::Object(_) | Node::Scalar(_) => out.objects.push(place),
-    }
+    let kept = match node {
+        Node::Array(_) => &mut out.arrays,
+        Node::Object(_) | Node::Scalar(_) => &mut out.objects,
+    };
+    kept.push(place);
 }
 
 /// The key without quotes and escapes.
