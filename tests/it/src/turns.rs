@@ -423,21 +423,24 @@ fn one_message_larger_than_the_budget_leaves_the_others() {
 /// Case L-8: a message that leaves no room for history is sent, and that is said with numbers.
 #[test]
 fn message_that_fills_the_window_is_said() {
-    let home = window();
-    let host = home.host();
-    let mut model = ScriptedModel::new(2_000, []);
-    turn(&host, "first", None, &mut model).unwrap();
-    let record = turn(&host, &"word ".repeat(5_000), None, &mut model)
-        .unwrap()
-        .record;
-    assert!(
-        record
-            .mends
-            .iter()
-            .any(|mend| mend.contains("no room for history")),
-        "{:?}",
-        record.mends
-    );
+    let without_compact = Home::new().with_engine("unruly", json!({}));
+    for home in [window(), without_compact, Home::new()] {
+        let host = home.host();
+        let mut model = ScriptedModel::new(2_000, []);
+        turn(&host, "first", None, &mut model).unwrap();
+        let record = turn(&host, &"word ".repeat(5_000), None, &mut model)
+            .unwrap()
+            .record;
+        assert!(
+            record
+                .mends
+                .iter()
+                .any(|mend| mend.contains("no room for history")),
+            "{:?}",
+            record.mends
+        );
+        assert_eq!(record.compactions, [], "no summary can help");
+    }
 }
 
 #[test]

@@ -47,7 +47,9 @@ pub(super) fn compact_ahead(
     let budget_tokens = threshold_tokens(facts.budget_tokens, 0, None);
     let fixed_tokens = fixed(request, facts, tools);
     let projected = projected(host, &session, request, facts, fixed_tokens)?;
-    let by_size = request.kind != TurnKind::Heartbeat && projected >= budget_tokens;
+    // What is fixed alone reaches the budget: no summary helps, and the provider has the last word.
+    let can_help = fixed_tokens < budget_tokens;
+    let by_size = can_help && request.kind != TurnKind::Heartbeat && projected >= budget_tokens;
     let trigger = match by_size {
         true => Trigger::Budget,
         false if is_large(host, &session)? => Trigger::Bytes,
