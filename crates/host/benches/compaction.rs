@@ -4,20 +4,17 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod instant;
+
+use instant::{Instantly, open};
 use openclaw_host::compaction::{
-    CompactionInput, CompactionPolicy, CompactionRequest, CompactionSettings, CompactionWorld,
-    Extractive, HEADINGS, Outcome, Summariser, SummariserLimits, SummaryError, SummaryRequest,
-    Trigger, compact,
+    CompactionInput, CompactionRequest, CompactionSettings, CompactionWorld, Extractive, HEADINGS,
+    Outcome, Summariser, SummariserLimits, SummaryError, SummaryRequest, Trigger, compact,
 };
-use openclaw_host::{
-    Ambient, Block, CompactRequest, FileLines, Host, HostSettings, ImportTarget, Model, ModelError,
-    ModelInfo, ModelReply, ModelRequest, Slot, Stop,
-};
+use openclaw_host::{CompactRequest, FileLines, ImportTarget};
 use openclaw_transcript::{Row, estimate, estimate_text, message_row, parse_row};
 use std::hint::black_box;
 use std::io::Cursor;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Answers at once; what is left is the host's own work.
@@ -95,50 +92,6 @@ fn best(rows: &[&Row], tokens: &[u64], summariser: &mut dyn Summariser) -> [f64;
     best
 }
 
-/// A model that writes the same summary at once.
-struct Instantly(ModelInfo, String);
-
-impl Model for Instantly {
-    fn info(&self) -> &ModelInfo {
-        &self.0
-    }
-
-    fn respond(
-        &mut self,
-        request: ModelRequest<'_>,
-        _: &mut dyn FnMut(&str),
-    ) -> Result<ModelReply, ModelError> {
-        black_box(request.messages);
-        Ok(ModelReply {
-            content: vec![Block::Text(self.1.clone())],
-            stop: Stop::Stop,
-            usage: None,
-            response_id: None,
-        })
-    }
-}
-
-fn open(native_dir: &Path) -> Host {
-    let ids = AtomicU64::new(0);
-    Host::open(HostSettings {
-        native_dir: native_dir.to_owned(),
-        agent_id: "main".into(),
-        workspace_dir: None,
-        slot: Slot::Default,
-        plugins: Vec::new(),
-        strict: false,
-        lane_wait: Duration::from_secs(1),
-        handover_wait: Duration::ZERO,
-        leaked_generations: 1,
-        compaction: CompactionPolicy::default(),
-        ambient: Ambient::new(
-            || 1_777_629_600_000,
-            move || format!("id-{}", ids.fetch_add(1, Ordering::Relaxed)),
-        ),
-    })
-    .expect("the store opens")
-}
-
 /// Milliseconds of a whole compaction by hand, from the stored session to the stored row: the best of three sessions.
 fn by_hand(rows: &[Row], summary: &str) -> f64 {
     let lines = rows.iter().map(Row::raw).collect::<Vec<_>>().join("\n");
@@ -158,19 +111,12 @@ fn by_hand(rows: &[Row], summary: &str) -> f64 {
         host.store()
             .import(&mut file, &target, &mut |_| {})
             .expect("the session is imported");
-        let info = ModelInfo {
-            provider: "none".into(),
-            id: "instant".into(),
-            api: "none".into(),
-            context_window_tokens: 200_000,
-            max_output_tokens: Some(8_000),
-        };
         let request = CompactRequest {
             session: "k".into(),
             ..CompactRequest::default()
         };
         let started = Instant::now();
-        let outcome = host.compact(&request, &mut Instantly(info, summary.to_owned()));
+        let outcome = host.compact(&request, &mut Instantly::new(200_000, summary));
         best = best.min(started.elapsed().as_secs_f64() * 1e3);
         assert!(outcome.as_ref().is_ok_and(|it| it.compacted), "{outcome:?}");
     }

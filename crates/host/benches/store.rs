@@ -5,83 +5,18 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use openclaw_host::{
-    Ambient, Block, FileLines, Host, HostSettings, ImportTarget, Model, ModelError, ModelInfo,
-    ModelReply, ModelRequest, NoTools, Slot, Stop, Store, SystemPrompt, TurnRequest,
-};
+mod instant;
+
+use instant::{Instantly, open};
+use openclaw_host::{FileLines, Host, ImportTarget, NoTools, Store, SystemPrompt, TurnRequest};
 use openclaw_interface::model::service::{Delta, DeltaRequest};
 use openclaw_transcript::{NewCompaction, compaction_row, message_row};
 use std::hint::black_box;
 use std::io::Cursor;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const PAGE: u64 = 200;
-
-/// Answers at once.
-struct Instantly(ModelInfo);
-
-impl Model for Instantly {
-    fn info(&self) -> &ModelInfo {
-        &self.0
-    }
-
-    fn respond(
-        &mut self,
-        request: ModelRequest<'_>,
-        _on_text: &mut dyn FnMut(&str),
-    ) -> Result<ModelReply, ModelError> {
-        black_box(request.messages.len());
-        Ok(ModelReply {
-            content: vec![Block::Text("done".into())],
-            stop: Stop::Stop,
-            usage: None,
-            response_id: None,
-        })
-    }
-}
-
-fn model() -> Instantly {
-    Instantly(ModelInfo {
-        provider: "none".into(),
-        id: "instant".into(),
-        api: "none".into(),
-        context_window_tokens: 100_000_000,
-        max_output_tokens: None,
-    })
-}
-
-fn open(native_dir: &Path) -> Host {
-    let ids = std::sync::atomic::AtomicU64::new(0);
-    let seed = Instant::now();
-    Host::open(HostSettings {
-        native_dir: native_dir.to_owned(),
-        agent_id: "main".into(),
-        workspace_dir: None,
-        slot: Slot::Default,
-        plugins: Vec::new(),
-        strict: false,
-        lane_wait: Duration::from_secs(1),
-        handover_wait: Duration::ZERO,
-        leaked_generations: 1,
-        compaction: openclaw_host::compaction::CompactionPolicy::default(),
-        ambient: Ambient::new(
-            || 1_777_629_600_000,
-            move || {
-                let id = ids.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                format!("{:x}-{id:x}-{:x}", std::process::id(), nanos(seed))
-            },
-        ),
-    })
-    .expect("the store opens")
-}
-
-/// Something that no other host of this run has.
-fn nanos(seed: Instant) -> u128 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos()) + seed.elapsed().as_nanos()
-}
 
 fn turn(host: &Host, session_key: &str) {
     let request = TurnRequest {
@@ -92,7 +27,8 @@ fn turn(host: &Host, session_key: &str) {
         context_tokens: None,
         ..TurnRequest::default()
     };
-    let outcome = host.turn(request, &mut model(), &mut NoTools, &mut |_| {});
+    let mut model = Instantly::new(100_000_000, "done");
+    let outcome = host.turn(request, &mut model, &mut NoTools, &mut |_| {});
     black_box(outcome.expect("the turn is answered"));
 }
 

@@ -15,6 +15,15 @@ pub struct Discovery {
     pub shadowed: Vec<(String, PathBuf, PathBuf)>,
 }
 
+impl Discovery {
+    /// Ids of the plugins that can be used.
+    #[must_use]
+    pub fn ids(&self) -> Vec<&str> {
+        let ids = self.plugins.iter().map(|plugin| &*plugin.manifest.id);
+        ids.collect()
+    }
+}
+
 /// Reads and inspects the build directories at `paths` (absolute); the first of several with one id wins. Runs nothing.
 #[must_use]
 pub fn discover(paths: impl IntoIterator<Item = PathBuf>) -> Discovery {

@@ -38,12 +38,12 @@ pub(super) fn compact_ahead(
         Some(id) => host.store().turn(id)?.is_some(),
         None => false,
     };
-    let Some(session) = host.store().session(&request.session_key)? else {
-        return Ok(Vec::new());
-    };
     if is_begun {
         return Ok(Vec::new());
     }
+    let Some(session) = host.store().session(&request.session_key)? else {
+        return Ok(Vec::new());
+    };
     let budget_tokens = threshold_tokens(facts.budget_tokens, 0, None);
     let fixed_tokens = fixed(request, facts, tools);
     let projected = projected(host, &session, request, facts, fixed_tokens)?;

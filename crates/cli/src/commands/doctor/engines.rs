@@ -64,12 +64,7 @@ pub(super) fn slot(engines: &Engines) -> Finding {
 fn missing_engine(engines: &Engines, id: &str) -> Finding {
     let text =
         format!("the slot names `{id}`, and no usable plugin brings it; turns run on {LEGACY_ID}");
-    let known: Vec<&str> = engines
-        .discovery
-        .plugins
-        .iter()
-        .map(|plugin| plugin.manifest.id.as_str())
-        .collect();
+    let known = engines.discovery.ids();
     let help = match (engines.discovery.faults.is_empty(), known.as_slice()) {
         (false, _) => "see the plugin's error below".to_owned(),
         (true, []) => "link it: `openclaw plugins install -l <build directory>`".to_owned(),

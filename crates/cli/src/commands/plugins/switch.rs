@@ -135,12 +135,7 @@ fn manifest(engines: &Engines, id: &str) -> Result<Option<Manifest>, CliError> {
 }
 
 fn unknown(engines: &Engines, id: &str) -> CliError {
-    let known: Vec<&str> = engines
-        .discovery
-        .plugins
-        .iter()
-        .map(|plugin| plugin.manifest.id.as_str())
-        .collect();
+    let known = engines.discovery.ids();
     let help = match known.as_slice() {
         [] => "install it first: `openclaw plugins install <spec>`".to_owned(),
         known => format!("these are there: {}", known.join(", ")),

@@ -18,6 +18,14 @@ fn chat(home: &Home, options: &[&str], input: &[u8]) -> Ran {
     home.finish(command.stdin(Stdio::from(input)))
 }
 
+/// What `--json` printed, a document a line.
+fn documents(ran: &Ran) -> Vec<Value> {
+    let lines = ran.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 #[test]
 fn each_line_is_a_turn_of_one_session() {
     let home = Home::new();
@@ -27,11 +35,7 @@ fn each_line_is_a_turn_of_one_session() {
         b"first\n\n/help\nsecond\n/quit\nnever\n",
     );
     assert_eq!(ran.code, 0, "{ran:?}");
-    let lines: Vec<Value> = ran
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = documents(&ran);
     let histories: Vec<&Value> = lines
         .iter()
         .map(|line| &line["turn"]["context"]["historyMessages"])
@@ -60,11 +64,7 @@ fn session_is_compacted_between_two_lines() {
     let input = format!("{long}\n{long}\n{long}\n/compact the valve\nand now?\n");
     let ran = chat(&home, &["--json"], input.as_bytes());
     assert_eq!(ran.code, 0, "{ran:?}");
-    let lines: Vec<Value> = ran
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = documents(&ran);
     assert_eq!(lines[3]["compacted"], true, "{ran:?}");
     assert_eq!(lines[3]["summariser"], "extractive");
     let after = &lines[4]["turn"]["context"]["historyMessages"];

@@ -140,7 +140,7 @@ fn archives_are_unpacked_from_their_top_or_their_only_directory() {
     }
 }
 
-/// Cases N-1 and N-2.
+/// Case N-1.
 #[test]
 fn specs_that_lead_nowhere_say_so_and_leave_nothing() {
     let home = Home::new();
